@@ -143,6 +143,9 @@ std::vector<std::string> node_words(const Devnet& net) {
                                    std::to_string(net.plan.block_interval_ms)};
     if (net.plan.clock_offset_ms != 0)
         words.insert(words.end(), {"--drill-clock-ms", std::to_string(net.plan.clock_offset_ms)});
+    if (net.plan.drops_moves_of)
+        words.insert(words.end(),
+                     {"--drill-drop-moves", net.verifiers.at(*net.plan.drops_moves_of).node.hex()});
     return words;
 }
 }  // namespace
@@ -181,7 +184,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         if (const auto found = net.plan.verifier_misconducts.find(i);
             found != net.plan.verifier_misconducts.end()) {
             arguments.insert(arguments.end(), {"--drill", std::string(to_text(found->second))});
-            if (found->second == Misconduct::kColludingPanel)
+            if (needs_accomplice(found->second))
                 arguments.insert(arguments.end(), {"--accomplice", net.miners.front().home.root.string()});
         }
         if (const auto more = net.plan.verifier_flags.find(i); more != net.plan.verifier_flags.end())

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,9 @@ struct DevnetPlan {
     /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 80;
-    std::int64_t clock_offset_ms = 0;    ///< how far the ledger node's clock is off
+    std::int64_t clock_offset_ms = 0;  ///< how far the ledger node's clock is off
+    /// The verifier, by place, of whom the ledger node leaves out every other move in disputes.
+    std::optional<std::size_t> drops_moves_of = std::nullopt;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node
     std::filesystem::path program;       ///< `assay`; empty: the running program
     bool metered = false;                ///< every server stands behind a relay that counts (relay.hpp)

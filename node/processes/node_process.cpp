@@ -101,8 +101,10 @@ base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop
     node_options.home = options.home.root;
     node_options.engine = options.engine;
     node_options.block_interval_ms = options.block_interval_ms;
-    if (options.clock_offset_ms != 0) ASSAY_TRY(check_may_drill(genesis.chain_id));
+    if (options.clock_offset_ms != 0 || options.drops_moves_of) ASSAY_TRY(check_may_drill(genesis.chain_id));
     node_options.clock_offset_ms = options.clock_offset_ms;
+    node_options.drops_moves_of = options.drops_moves_of;
+    node_options.on_left_out = [](const std::string& what) { log_info(what); };
     node_options.on_held = [](const std::string& why) {
         if (why.empty()) return log_info("blocks are made again");
         log_error({ErrorKind::kFailure, why,

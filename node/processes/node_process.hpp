@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "contracts/base/sign.hpp"
 #include "node/key/key_file.hpp"
 #include "node/rpc/tls.hpp"
 #include "node/runtime/home.hpp"
@@ -23,6 +24,8 @@ struct NodeProcessOptions {
     std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
     std::int64_t clock_offset_ms = 0;  ///< how far this node's wall clock is off; devnets only
+    /// The node key whose every other move in disputes is left out; devnets only.
+    std::optional<base::PublicKey> drops_moves_of = std::nullopt;
     std::string version;
 };
 

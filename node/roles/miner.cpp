@@ -45,7 +45,10 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
       games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
              {.offer = [this](const std::string& name,
                               contracts::Payload payload) { offer(name, std::move(payload)); },
-              .drills = [this](std::uint32_t round) { return drills_of(round); }}) {}
+              .drills = [this](std::uint32_t round) { return drills_of(round); }}),
+      quarreller_(
+          options_.conducts, me(), std::nullopt, log(),
+          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}
 
 void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
@@ -54,7 +57,11 @@ void MinerRole::plan() {
         const auto job = contracts::read_job_progress(state(), std::get<0>(*training_));
         if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(*training_request_);
     }
-    games_.follow(state(), height());
+    if (quarreller_.plays()) {
+        quarreller_.follow(state(), height());
+    } else {
+        games_.follow(state(), height());
+    }
     games_.compute(state(), true, is_working());
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });

@@ -14,6 +14,7 @@
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 #include "node/roles/misconduct.hpp"
+#include "node/roles/quarreller.hpp"
 
 namespace assay::node {
 
@@ -170,6 +171,7 @@ private:
     MinerOptions options_;
     JobBench bench_;
     GamePlayer games_;
+    Quarreller quarreller_;
     std::map<SlotKey, SlotWork> works_;
     std::optional<SlotKey> training_;
     std::optional<RequestId> training_request_;

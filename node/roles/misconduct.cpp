@@ -17,6 +17,10 @@ constexpr std::array kRows{
     MisconductRow{Misconduct::kSquatter, "squatter", WorkRole::kMiner, "hold slots and never commit"},
     MisconductRow{Misconduct::kSnipingBidder, "sniping-bidder", WorkRole::kMiner,
                   "seal half of --ask, and open it only if those of the others make it pay --ask"},
+    MisconductRow{Misconduct::kThrownClaim, "thrown-claim", WorkRole::kMiner,
+                  "concede every dispute, right or wrong"},
+    MisconductRow{Misconduct::kCraftedWitness, "crafted-witness", WorkRole::kMiner,
+                  "post in disputes what nobody computed, and open a long witness of nothing"},
     MisconductRow{Misconduct::kRubberStamp, "rubber-stamp", WorkRole::kVerifier,
                   "seal roots without computing them"},
     MisconductRow{Misconduct::kCoinFlip, "coin-flip", WorkRole::kVerifier, "make up every second slot"},
@@ -32,6 +36,14 @@ constexpr std::array kRows{
                   "open no beacon link"},
     MisconductRow{Misconduct::kFalseReplay, "false-replay", WorkRole::kVerifier,
                   "replay slots whose starts are served, and say that they are not"},
+    MisconductRow{Misconduct::kGriefingChallenger, "griefing-challenger", WorkRole::kVerifier,
+                  "challenge every slot but those of the miner of --accomplice, and point at random"},
+    MisconductRow{Misconduct::kDisputeDelay, "dispute-delay", WorkRole::kVerifier,
+                  "challenge each slot of one miner, not that of --accomplice, four times at once"},
+    MisconductRow{Misconduct::kThrownDispute, "thrown-dispute", WorkRole::kVerifier,
+                  "challenge the miner of --accomplice first, concede, and call who vouched for it"},
+    MisconductRow{Misconduct::kStakeExhaustion, "stake-exhaustion", WorkRole::kVerifier,
+                  "challenge the miner of --accomplice three times, and be silent: bonds double"},
     MisconductRow{Misconduct::kStarvingBuyer, "starving-buyer", WorkRole::kBuyer,
                   "give nobody the data: miners that it likes have it already"},
 };
@@ -66,6 +78,17 @@ std::string misconduct_help(WorkRole role) {
         help += std::string(row.name) + ": " + std::string(row.text);
     }
     return help;
+}
+
+bool needs_accomplice(Misconduct conduct) {
+    switch (conduct) {
+        case Misconduct::kColludingPanel:
+        case Misconduct::kGriefingChallenger:
+        case Misconduct::kDisputeDelay:
+        case Misconduct::kThrownDispute:
+        case Misconduct::kStakeExhaustion: return true;
+        default: return false;
+    }
 }
 
 base::Outcome<void> check_may_drill(std::string_view chain_id) {

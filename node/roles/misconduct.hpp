@@ -21,6 +21,8 @@ enum class Misconduct : std::uint8_t {
     kSilentAfterDraw,
     kSquatter,
     kSnipingBidder,
+    kThrownClaim,
+    kCraftedWitness,
     kRubberStamp,
     kCoinFlip,
     kCopy,
@@ -29,6 +31,10 @@ enum class Misconduct : std::uint8_t {
     kColludingPanel,
     kLinkWithholding,
     kFalseReplay,
+    kGriefingChallenger,
+    kDisputeDelay,
+    kThrownDispute,
+    kStakeExhaustion,
     kStarvingBuyer,
 };
 
@@ -50,6 +56,9 @@ std::string misconduct_help(WorkRole role);
 
 /// kUsage on a chain that is no devnet: nobody shows misconduct there on purpose.
 base::Outcome<void> check_may_drill(std::string_view chain_id);
+
+/// Whether a verifier of this conduct stands with a miner whom it has to know (`--accomplice`).
+bool needs_accomplice(Misconduct conduct);
 
 /// Those that a role shows; none by default.
 class Misconducts {

@@ -24,17 +24,24 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
                               contracts::Payload payload) { offer(name, std::move(payload)); },
               .start = [this](const contracts::Job& job,
                               const dispute::UnitClaim& unit) { return served_start(job, unit); }}),
-      challenger_(this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
-                  options_.challenge, [this](const std::string& name, contracts::Payload payload) {
-                      offer(name, std::move(payload));
-                  }) {}
+      challenger_(
+          this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
+          options_.challenge,
+          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }),
+      quarreller_(
+          options_.conducts, me(), options_.accomplice, log(),
+          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}
 
 void VerifierRole::plan() {
     if (!registered(WorkRole::kVerifier)) return;
     forget_ended_jobs();
     doubt_merges();
     challenger_.follow(state(), height());
-    games_.follow(state(), height());
+    if (quarreller_.plays()) {
+        quarreller_.follow(state(), height());
+    } else {
+        games_.follow(state(), height());
+    }
     compute_games(true);
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });

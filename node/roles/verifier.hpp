@@ -18,6 +18,7 @@
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 #include "node/roles/misconduct.hpp"
+#include "node/roles/quarreller.hpp"
 
 namespace assay::node {
 
@@ -57,6 +58,8 @@ struct VerifierOptions {
     Misconducts conducts;  ///< drills of the role; none of an honest one
     /// Misconduct::kColludingPanel: a note of its miner, by name (slot_note()); nothing: there is none.
     std::function<std::optional<base::Bytes>(const std::string& note)> accomplice_note = nullptr;
+    /// Node key of the miner that it stands with in disputes; nothing: with none.
+    std::optional<base::PublicKey> accomplice = std::nullopt;
 };
 
 /// What a verifier computed of one slot: of claimed_units(), in that order.
@@ -292,6 +295,7 @@ private:
     JobBench bench_;
     GamePlayer games_;
     Challenger challenger_;
+    Quarreller quarreller_;
     std::map<AuditKey, Audit> audits_;
     std::map<MergeKey, MergeWork> merges_;
     /// Blobs of running rounds that the ledger does not name yet.

@@ -14,6 +14,7 @@
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "node/runtime/loop.hpp"
+#include "node/runtime/move_dropper.hpp"
 
 namespace assay::node {
 namespace {
@@ -93,6 +94,10 @@ public:
     [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
     Outcome<SubmitReply> submit(ByteView signed_transaction) override {
+        if (const auto left_out = dropper_.leaves_out(signed_transaction)) {
+            if (options_.on_left_out) options_.on_left_out(*left_out);
+            return fail(ErrorKind::kUnreachable, "the ledger node gives no answer", "ask again");
+        }
         // The promise is shared with the engine: it may answer after this node has begun to stop.
         auto promise = std::make_shared<std::promise<Outcome<SubmitReply>>>();
         auto future = promise->get_future();
@@ -279,6 +284,8 @@ private:
     bool tick_posted_ = false;
     bool held_ = false;
     std::optional<TimerId> next_tick_;
+
+    MoveDropper dropper_{options_.drops_moves_of};
 
     std::mutex mutex_;
     std::condition_variable_any blocks_;

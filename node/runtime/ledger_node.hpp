@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "contracts/base/error.hpp"
@@ -31,6 +32,10 @@ struct LedgerNodeOptions {
     /// text when it goes on.
     std::function<void(const std::string&)> on_held = {};
     std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off: not 0 in drills alone
+    /// The node key whose every other move in disputes is not taken: in drills alone (move_dropper.hpp).
+    std::optional<base::PublicKey> drops_moves_of = std::nullopt;
+    /// Called on the caller's thread with a sentence about each.
+    std::function<void(const std::string&)> on_left_out = {};
 };
 
 /// Thread-safe. Serves from start() until destroyed; submissions that wait when it goes get kUnreachable.

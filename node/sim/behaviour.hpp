@@ -9,6 +9,7 @@
 
 #include "contracts/rules/state/transaction_type.hpp"
 #include "node/roles/misconduct.hpp"
+#include "node/roles/quarrels.hpp"
 #include "node/seams/traffic.hpp"
 
 namespace assay::node::sim {
@@ -51,6 +52,12 @@ struct Conduct {
     bool flash_stake = false;
     /// A verifier that takes what another of its kind computed of a slot, if that is drawn for it too.
     bool shares_work = false;
+    Quarrel quarrel = Quarrel::kNone;
+    std::uint32_t challenges_each = 0;  ///< that it opens by its quarrel against a claim
+    bool has_role = true;               ///< else it is registered, has stake, and runs nothing
+    bool enlists = true;                ///< of a verifier: VerifierOptions::enlists
+    bool crafts_witness = false;        ///< what its worker opens is long and made up
+    base::Amount stake = {};            ///< that it deposits; zero: that of every other
 };
 
 }  // namespace assay::node::sim

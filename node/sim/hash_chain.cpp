@@ -21,6 +21,8 @@ Bytes file_of(const Hash256& content, std::uint64_t size) {
     return file;
 }
 
+constexpr std::size_t kContentBytes = 32;
+
 /// The step of a base state stands behind its content.
 std::uint64_t step_of(ByteView file) {
     std::uint64_t step = 0;
@@ -99,15 +101,17 @@ Hash256 HashChain::first_root(ByteView base, SlotTurn place) const {
     return *first;
 }
 
-ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) const {
+ChainState HashChain::state_at(std::uint64_t step, const Hash256& content, const Hash256& within) const {
     ChainState state;
-    state.head.step = plan_.step_at(boundary);
+    state.head.step = step;
     state.head.cursor = state.head.step * spec_.train.batch;
     std::vector<Bytes> arrays;
     for (const program::StateArray array : program::strategy_of(spec_).lane_arrays) {
         const Hash256 own =
             base::Hasher("assay/sim/array").add(content).add_u64(static_cast<std::uint64_t>(array)).finish();
         arrays.push_back(file_of(own, sizes_.array));
+        ASSAY_CHECK(arrays.back().size() >= 2 * kContentBytes);
+        std::copy_n(within.bytes.begin(), kContentBytes, arrays.back().begin() + kContentBytes);
         state.head.parts.push_back({array, content_of(arrays.back()), base::blob_id(arrays.back())});
     }
     state.files.push_back(program::encode_state_head(state.head));
@@ -117,14 +121,27 @@ ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) c
 
 ChainState HashChain::behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                              std::string_view nonce) const {
-    return state_at(segment + 1, base::Hasher("assay/sim/segment")
-                                     .add(start)
-                                     .add_u64(spec_.seed)
-                                     .add_u64(place.round)
-                                     .add_u64(place.slot)
-                                     .add_u64(segment)
-                                     .add(base::as_bytes(nonce))
-                                     .finish());
+    return state_at(plan_.step_at(segment + 1),
+                    base::Hasher("assay/sim/segment")
+                        .add(start)
+                        .add_u64(spec_.seed)
+                        .add_u64(place.round)
+                        .add_u64(place.slot)
+                        .add_u64(segment)
+                        .add(base::as_bytes(nonce))
+                        .finish(),
+                    {});
+}
+
+ChainState HashChain::inside(std::uint32_t step, const Hash256& start, const Hash256& end) const {
+    return state_at(step, base::Hasher("assay/sim/inner").add(end).add_u64(step).finish(), start);
+}
+
+std::optional<Hash256> HashChain::start_inside(ByteView array) {
+    if (array.size() < 2 * kContentBytes) return std::nullopt;
+    Hash256 start;
+    std::copy_n(array.begin() + kContentBytes, kContentBytes, start.bytes.begin());
+    return start;
 }
 
 std::vector<program::Fingerprint> HashChain::fingerprints(std::uint32_t segment, const Hash256& end) const {

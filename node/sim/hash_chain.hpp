@@ -49,6 +49,10 @@ public:
     /// State behind the segment that begins at `start`. An honest segment has no nonce.
     [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                                     std::string_view nonce) const;
+    /// State before a step inside the segment that begins at `start` and ends at `end`.
+    [[nodiscard]] ChainState inside(std::uint32_t step, const Hash256& start, const Hash256& end) const;
+    /// Of a state inside a segment, from one of its arrays: the root that the segment begins at.
+    [[nodiscard]] static std::optional<Hash256> start_inside(ByteView array);
     [[nodiscard]] std::vector<program::Fingerprint> fingerprints(std::uint32_t segment,
                                                                  const Hash256& end) const;
     [[nodiscard]] Bytes update(const Hash256& last, std::string_view nonce) const;
@@ -66,7 +70,9 @@ public:
 
 private:
     [[nodiscard]] Hash256 array_root(const Hash256& content) const;
-    [[nodiscard]] ChainState state_at(std::uint32_t boundary, const Hash256& content) const;
+    /// `within`: root of the start of the segment that the state is inside of; zero at a boundary.
+    [[nodiscard]] ChainState state_at(std::uint64_t step, const Hash256& content,
+                                      const Hash256& within) const;
     program::JobSpec spec_;
     program::RoundPlan plan_;
     program::FileSizes sizes_;

@@ -11,7 +11,10 @@ namespace assay::node::sim {
 
 namespace {
 
+using contracts::ClaimKind;
 using contracts::Consequence;
+using contracts::Game;
+using contracts::GameEnd;
 using contracts::LineKind;
 using contracts::SettlementLine;
 
@@ -47,12 +50,14 @@ public:
         const std::uint64_t before = std::exchange(wealth_, wealth_now());
         if (outcome.laundering) return tally_;
         said_ = outcome.said;
+        find_dead_claims(outcome);
         find_cheats_slots(outcome);
         bool link_lost = false;
         for (const SettlementLine& line : outcome.lines) {
             count(line);
             link_lost = link_lost || (line.kind == LineKind::kLink && cheats_.contains(line.node));
         }
+        for (const Game& game : outcome.games) count(game);
         if (strategy_.trial == Trial::kLink && outcome.rounds > 0) trial(link_lost);
         if (strategy_.trial == Trial::kJob) count_job(outcome, before);
         return tally_;
@@ -73,6 +78,28 @@ private:
         const double pay = outcome.lines.empty() ? outcome.slot_pay : slot_pay_;
         const double gain = static_cast<double>(wealth_) - static_cast<double>(before);
         tally_.profit = pay > 0 ? gain / pay : 0;
+    }
+
+    void find_dead_claims(const JobOutcome& outcome) {
+        dead_.clear();
+        for (const Game& game : outcome.games) {
+            if (game.kind == ClaimKind::kSlot && game.claimant_lost && !game.called)
+                dead_.insert({game.round, game.claim});
+        }
+    }
+
+    /// Whoever loses a game loses what it bonded, or what it held.
+    void count(const Game& game) {
+        if (game.end == GameEnd::kClosed || game.end == GameEnd::kVoid) return;
+        const bool ours = coalition_.contains(game.claimant);
+        const bool against_us = coalition_.contains(game.challenger);
+        const bool we_lose = game.claimant_lost ? ours : against_us;
+        if (!we_lose) ++tally_.honest_forfeits;
+        if (we_lose) tally_.profit -= in_pays(game.lost);
+        if (game.claimant_lost ? against_us : ours) tally_.profit += in_pays(game.to_winner);
+        if (ours && game.claimant_lost && !game.called) tally_.profit -= in_pays(game.returned);
+        if (strategy_.trial == Trial::kGame && cheats_.contains(game.challenger)) trial(!game.claimant_lost);
+        if (strategy_.trial == Trial::kCall && game.called && against_us) trial(!game.claimant_lost);
     }
 
     void find_cheats_slots(const JobOutcome& outcome) {
@@ -106,7 +133,9 @@ private:
                 return said != nullptr && said->served_start;
             }
             case Trial::kLink:
-            case Trial::kJob: return false;
+            case Trial::kJob:
+            case Trial::kGame:
+            case Trial::kCall: return false;
         }
         return false;
     }
@@ -159,8 +188,12 @@ private:
             case Caught::kUnpaid: return line.paid.is_zero();
             case Caught::kPenalty: return contracts::consequence(line.reason) == Consequence::kPenalty;
             case Caught::kPlainFee: return line.from_slot.is_zero();
+            case Caught::kClaimDies:
+                return contracts::consequence(line.reason) == Consequence::kForfeit ||
+                       dead_.contains({line.round, line.slot});
             case Caught::kPoorer:
-            case Caught::kNoWork: return false;
+            case Caught::kNoWork:
+            case Caught::kLosesGame: return false;
         }
         return false;
     }
@@ -177,6 +210,7 @@ private:
     std::set<base::PublicKey> coalition_;  ///< the cheat's names and its friends'
     std::set<base::PublicKey> cheats_;     ///< the cheat's names
     std::set<std::uint32_t> cheats_slots_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> dead_;  ///< round and slot of claims that lost a game
     SaidOfSlots said_;
     double slot_pay_ = 0;
     Tally tally_;

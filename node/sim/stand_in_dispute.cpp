@@ -17,6 +17,7 @@ using dispute::QuestionKind;
 namespace {
 
 constexpr std::size_t kNothingOpened = 32;
+constexpr std::size_t kCraftedBytes = 16'384;
 
 std::vector<Hash256> first_of(std::uint64_t leaves, std::string_view tag, const Hash256& content) {
     std::vector<Hash256> all(leaves);
@@ -35,21 +36,42 @@ frames::Message row_of(std::vector<Hash256> leaves, const dispute::TreeRow& row)
     return frames::Descended{{{nodes.begin(), nodes.end()}, {}}, 1'000'000};
 }
 
-frames::Message witness() { return frames::Descended{{{}, Bytes(kNothingOpened)}, 1'000'000}; }
+/// Of nothing; a crafted one is long, and of bytes that mean nothing.
+frames::Message witness(bool crafted) {
+    Bytes bytes(crafted ? kCraftedBytes : kNothingOpened);
+    for (std::size_t i = 0; crafted && i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::uint8_t>(i * 131 + (i >> 8U));
+    return frames::Descended{{{}, std::move(bytes)}, 1'000'000};
+}
 
 }  // namespace
+
+std::optional<Hash256> StandInWorker::start_of(const frames::Descend& request, const Waiting& waiting) const {
+    const dispute::Question& question = request.question;
+    if (question.at.segment == 0 && !request.from_step) {
+        if (waiting.bulk.empty()) return std::nullopt;
+        return job_->first_root(waiting.bulk.front(), {question.round, question.slot});
+    }
+    if (waiting.bulk.size() < 2) return std::nullopt;
+    const auto head = job_->read_head(waiting.bulk.front());
+    if (!head || program::state_root(program::roots_of(*head)) != request.start_root) return std::nullopt;
+    if (head->step == job_->plan().steps(question.at.segment).first) return request.start_root;
+    return HashChain::start_inside(waiting.bulk[1]);
+}
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& request, const Waiting& waiting) {
     const dispute::Question& question = request.question;
     const program::StepRange steps = job_->plan().steps(question.at.segment);
     const SlotTurn place{question.round, question.slot};
-    const bool from_base = question.at.segment == 0 && !request.from_step;
-    if (request.want_state || (from_base && waiting.bulk.empty())) return {refused("no state inside"), {}};
-    const Hash256 start = from_base ? job_->first_root(waiting.bulk.front(), place) : request.start_root;
-    const Hash256 end = claimed_end(question.at.segment, start, place).root();
+    const auto start = start_of(request, waiting);
+    if (!start) return {refused("no start"), {}};
+    const Hash256 end = claimed_end(question.at.segment, *start, place).root();
+    if (request.want_state) {
+        ChainState inside = job_->inside(question.at.step, *start, end);
+        return {frames::Descended{{}, 1'000'000}, std::move(inside.files)};
+    }
     const auto behind = [&](std::uint32_t step) {
-        if (step + 1 >= steps.last) return end;
-        return base::Hasher("assay/sim/inner").add(end).add_u64(step).finish();
+        return step + 1 >= steps.last ? end : job_->inside(step + 1, *start, end).root();
     };
     if (question.kind == QuestionKind::kSteps) {
         std::vector<Hash256> roots;
@@ -69,8 +91,12 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     at.partial = 0;
     switch (question.kind) {
         case QuestionKind::kOutputs: {
-            std::vector<Hash256> roots(facts.outputs());
-            roots.front() = dispute::StoredTree(tiles(0, 0)).root();
+            std::vector<Hash256> roots;
+            for (std::uint32_t index = 0; index < facts.operators(); ++index) {
+                const std::uint32_t outputs = facts.first_output[index + 1] - facts.first_output[index];
+                for (std::uint32_t output = 0; output < outputs; ++output)
+                    roots.push_back(dispute::StoredTree(tiles(index, output)).root());
+            }
             return {row_of(std::move(roots), question.row), {}};
         }
         case QuestionKind::kTiles:
@@ -83,7 +109,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
                     {}};
         default: break;
     }
-    return {witness(), {}};
+    return {witness(behaviour_.crafts_witness), {}};
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& request,
@@ -115,7 +141,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& r
             return {row_of(first_of(question.row.nodes, "assay/sim/partial", content), question.row), {}};
         default: break;
     }
-    return {witness(), {}};
+    return {witness(behaviour_.crafts_witness), {}};
 }
 
 }  // namespace assay::node::sim

@@ -53,6 +53,9 @@ private:
     StandInAnswer answer(const worker::DescendArray& request, const Waiting& waiting);
     /// The state behind a segment as this party claims it.
     [[nodiscard]] ChainState claimed_end(std::uint32_t segment, const Hash256& start, SlotTurn place) const;
+    /// The root that the segment of a question begins at; nothing: its files do not tell.
+    [[nodiscard]] std::optional<Hash256> start_of(const worker::Descend& request,
+                                                  const Waiting& waiting) const;
     template <class Other>
     StandInAnswer answer(const Other& request, const Waiting& waiting);
     /// The state from which a unit is computed; nothing and the verdict: none of the root, or of the place.

@@ -16,6 +16,11 @@ constexpr std::array kPanel{"vera", "viki", "vito"};
 
 /// Locks where stake is deposited for the draw: of each of three honest verifiers, and of each of two others.
 constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken);
+/// A verifier's stake that reaches for the first bonds of challenges, and not for one that was doubled
+/// thrice.
+constexpr base::Amount kPoorStake = base::units(1'500 * base::kUnitsPerToken);
+/// Three windows of audits, the least that a chain may have.
+constexpr std::uint64_t kClaimWindow = 120;
 constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
@@ -174,18 +179,97 @@ void add_buyers(std::vector<CheatRow>& all) {
     all.push_back(trap);
 }
 
-void add_open(std::vector<CheatRow>& all) {
-    for (const std::string_view name : {"colluding-panel", "sybil-panel"}) {
-        CheatRow panel = hashing(name,
-                                 name == "sybil-panel"
-                                     ? "a lazy miner with two of three verifiers, one person under two owners"
-                                     : "a lazy miner with two of three verifiers",
-                                 FalseUnits::kAll, CatchLaw::kNoneWhileColluding, 0.0);
-        panel.open = true;
-        panel.rate_one = true;
-        panel.colluding_verifiers = 2;
-        all.push_back(std::move(panel));
-    }
+/// A verifier by registration that has stake, and plays games alone.
+PartySetup bystander(std::string_view name, Quarrel quarrel, std::uint32_t challenges_each) {
+    return {.name = std::string(name),
+            .role = WorkRole::kVerifier,
+            .behaviour = {.quarrel = quarrel, .challenges_each = challenges_each, .has_role = false}};
+}
+
+/// A lazy miner with two of three verifiers, whom the third, where it is not drawn, challenges.
+CheatRow captured(std::string_view name, std::string_view text) {
+    CheatRow panel = hashing(name, text, FalseUnits::kAll, CatchLaw::kAlways, 0.0);
+    panel.caught = Caught::kClaimDies;
+    panel.rate_one = panel.disputes = true;
+    panel.colluding_verifiers = 2;
+    panel.challenge = 1;
+    return panel;
+}
+
+void add_panels(std::vector<CheatRow>& all) {
+    all.push_back(captured("colluding-panel", "a lazy miner with two of three verifiers"));
+    all.push_back(
+        captured("sybil-panel", "a lazy miner with two of three verifiers, one person under two owners"));
+}
+
+/// Where a right claim is attacked: a cheat that opens games.
+CheatRow attacking(std::string_view name, std::string_view text) {
+    CheatRow row{.name = name,
+                 .text = text,
+                 .trial = Trial::kGame,
+                 .caught = Caught::kLosesGame,
+                 .law = CatchLaw::kAlways,
+                 .rate_one = true,
+                 .slots = 4,
+                 .cheat = WorkRole::kVerifier,
+                 .place = kPanel.size(),
+                 .disputes = true};
+    return row;
+}
+
+void add_quarrels(std::vector<CheatRow>& all) {
+    CheatRow accusing =
+        attacking("false-accusation", "every verifier accuses honest miners, by one false root");
+    accusing.keys = kPanel.size();
+    accusing.place = 0;
+    accusing.behaviour.verdicts = Verdicts::kMadeUp;
+    all.push_back(std::move(accusing));
+    CheatRow griefing =
+        attacking("griefing-challenger", "challenges right claims, points at random, is silent or concedes");
+    griefing.others = {bystander(kCheat, Quarrel::kGriefs, 1)};
+    all.push_back(std::move(griefing));
+    CheatRow delaying = attacking("dispute-delay", "challenges each right claim four times at once");
+    delaying.rounds = 3;
+    delaying.slots = 2;
+    delaying.others = {bystander(kCheat, Quarrel::kGriefs, 4)};
+    all.push_back(std::move(delaying));
+    CheatRow thrown =
+        captured("thrown-dispute", "a captured panel's miner is challenged first by a friend, who concedes");
+    thrown.others = {bystander("friend-thrower", Quarrel::kThrows, 1)};
+    all.push_back(std::move(thrown));
+    CheatRow conceding{.name = "thrown-claim",
+                       .text = "concedes right claims to a friend, who calls the verifiers that agreed",
+                       .trial = Trial::kCall,
+                       .caught = Caught::kLosesGame,
+                       .law = CatchLaw::kAlways,
+                       .rate_one = true,
+                       .work = 1,
+                       .slots = 4,
+                       .disputes = true,
+                       .others = {bystander("friend-thrower", Quarrel::kThrows, 1)}};
+    conceding.behaviour.quarrel = Quarrel::kConcedes;
+    conceding.behaviour.never_sends = {TxType::kDisputePost, TxType::kDisputeProve, TxType::kDisputeConcede};
+    all.push_back(std::move(conceding));
+    CheatRow crafting = hashing("crafted-witness", "posts hashes of nothing, and a long witness of nothing",
+                                FalseUnits::kOne, CatchLaw::kAlways, 1.0);
+    crafting.caught = Caught::kClaimDies;
+    crafting.disputes = true;
+    crafting.challenge = 1;
+    crafting.slots = 8;
+    crafting.behaviour.crafts_witness = true;
+    all.push_back(std::move(crafting));
+    CheatRow exhausting = captured(
+        "stake-exhaustion", "a captured panel's miner whose friend raises the bond above an honest stake");
+    exhausting.slots = 4;
+    exhausting.panel_stake = kPoorStake;
+    exhausting.others = {
+        bystander("friend-staller", Quarrel::kStalls, 3),
+        {.name = "wanda", .role = WorkRole::kVerifier, .behaviour = {.challenge = 1, .enlists = false}}};
+    all.push_back(std::move(exhausting));
+    CheatRow dropping = captured(
+        "dropped-move", "a captured panel's miner, and blocks leave out every other move against it");
+    dropping.drops_moves_of = kPanel.back();
+    all.push_back(std::move(dropping));
 }
 
 void add_flash(std::vector<CheatRow>& all) {
@@ -229,7 +313,9 @@ void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
     const bool cheats = strategy.cheat == WorkRole::kVerifier;
     int colluding = strategy.colluding_verifiers;
     if (third && colluding == 0 && !cheats) colluding = 1;
-    const Conduct honest{.lock = strategy.flash_stake ? kHonestLock : base::Amount()};
+    const Conduct honest{.lock = strategy.flash_stake ? kHonestLock : base::Amount(),
+                         .challenge = strategy.challenge,
+                         .stake = strategy.panel_stake};
     for (std::size_t place = 0; place < kPanel.size(); ++place) {
         const std::string name = kPanel.at(place);
         if (cheats && place >= strategy.place && place < strategy.place + strategy.keys) {
@@ -265,7 +351,8 @@ const std::vector<CheatRow>& strategies() {
         add_verifiers(made);
         add_flash(made);
         add_buyers(made);
-        add_open(made);
+        add_panels(made);
+        add_quarrels(made);
         return made;
     }();
     return all;
@@ -282,8 +369,7 @@ double predicted_rate(const CheatRow& strategy) {
     const double q = strategy.rate_one ? 1.0 : share_of(kSegmentRate);
     const double finalise = strategy.rate_one ? 1.0 : share_of(kFinaliseRate);
     switch (strategy.law) {
-        case CatchLaw::kNever:
-        case CatchLaw::kNoneWhileColluding: return 0;
+        case CatchLaw::kNever: return 0;
         case CatchLaw::kAlways: return 1;
         case CatchLaw::kSegments: return 1 - std::pow(1 - q, kSegments);
         case CatchLaw::kAnyUnit: return 1 - std::pow(1 - q, kSegments) * (1 - finalise);
@@ -305,6 +391,8 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
                      .gain_percent = strategy.gain_percent,
                      .probation = strategy.probation,
                      .launders = strategy.launders};
+    if (strategy.disputes) setup.claim_window = kClaimWindow;
+    setup.drops_moves_of = strategy.drops_moves_of;
     if (!strategy.rate_one) {
         setup.segment_rate = kSegmentRate;
         setup.finalise_rate = kFinaliseRate;
@@ -312,6 +400,7 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
     add_miners_of(strategy, setup);
     add_panel_of(strategy, third, setup);
     const bool buys = strategy.cheat == WorkRole::kBuyer;
+    setup.parties.insert(setup.parties.end(), strategy.others.begin(), strategy.others.end());
     setup.parties.push_back(
         {buys ? name_of(0) : "bea", WorkRole::kBuyer, buys ? strategy.behaviour : Conduct()});
     if (strategy.launders) setup.parties.push_back({"shop", WorkRole::kBuyer, {}, name_of(0)});
@@ -321,7 +410,8 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
 bool is_cheat(const Player& party) { return party.name.starts_with(kCheat); }
 
 bool is_honest(const Player& party) {
-    return !is_cheat(party) && party.behaviour.verdicts != Verdicts::kColludes;
+    return !is_cheat(party) && party.behaviour.verdicts != Verdicts::kColludes &&
+           party.behaviour.quarrel == Quarrel::kNone;
 }
 
 }  // namespace assay::node::sim

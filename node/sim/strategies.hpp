@@ -14,22 +14,26 @@ namespace assay::node::sim {
 
 /// What is counted: one trial each.
 enum class Trial : std::uint8_t {
-    kSlot,   ///< a slot that a cheat holds
-    kAudit,  ///< a cheat's audit of a slot
-    kMerge,  ///< a cheat's merge
-    kLink,   ///< a round of which a cheat was a member of the beacon
-    kJob,    ///< a job of a cheat
-    kReplay  ///< a cheat's audit of a slot whose miner opened starts that its units need
+    kSlot,    ///< a slot that a cheat holds
+    kAudit,   ///< a cheat's audit of a slot
+    kMerge,   ///< a cheat's merge
+    kLink,    ///< a round of which a cheat was a member of the beacon
+    kJob,     ///< a job of a cheat
+    kReplay,  ///< a cheat's audit of a slot whose miner opened starts that its units need
+    kGame,    ///< a game that a cheat opened, or that its accusation came to
+    kCall     ///< a game of a verifier that was called to stand for a claim that the coalition took down
 };
 
 /// When a trial counts as caught.
 enum class Caught : std::uint8_t {
-    kForfeit,  ///< the bond is lost
-    kUnpaid,   ///< nothing is paid for it
-    kPenalty,  ///< part of a bond is lost
-    kPoorer,   ///< it has less after the job than before
-    kNoWork,   ///< the job ends, or is refused, before anybody works for it
-    kPlainFee  ///< nothing of the slot's pay goes to it
+    kForfeit,    ///< the bond is lost
+    kUnpaid,     ///< nothing is paid for it
+    kPenalty,    ///< part of a bond is lost
+    kPoorer,     ///< it has less after the job than before
+    kNoWork,     ///< the job ends, or is refused, before anybody works for it
+    kPlainFee,   ///< nothing of the slot's pay goes to it
+    kClaimDies,  ///< the bond is lost, by its round's settlement or by a game
+    kLosesGame   ///< the game is lost
 };
 
 /// How often the law finds it.
@@ -43,9 +47,6 @@ enum class CatchLaw : std::uint8_t {
     kFinalise,     ///< q of `finalise`
     kNotFinalise,  ///< 1 - q of `finalise`: whoever recomputes it has the bytes
     kHalf,
-    /// A slot of which a unit is drawn, and of whose two verifiers one is honest: the rest of the two
-    /// colludes.
-    kNoneWhileColluding,
     /// Unless friends of the miner are two of a slot's verifiers, where each weighs what it locked.
     kUnlessCaptured,
 };
@@ -73,6 +74,12 @@ struct CheatRow {
     std::uint64_t gain_percent = 0;
     bool probation = false;  ///< miners are newcomers
     bool launders = false;   ///< the cheat sells work to itself between its cheats
+    /// What follows is of worlds in which settled claims can be challenged.
+    bool disputes = false;
+    double challenge = 0;              ///< Conduct::challenge of the honest verifiers of the panel
+    base::Amount panel_stake = {};     ///< Conduct::stake of the same
+    std::vector<PartySetup> others{};  ///< beside miners, panel and buyer
+    std::string_view drops_moves_of{};
 };
 
 /// In the order of the report. "honest" comes first: nobody cheats.

@@ -106,7 +106,7 @@ base::Outcome<void> World::begin() {
     }
     for (const auto& party : parties_) ASSAY_TRY(register_party(*party));
     for (const auto& party : parties_) {
-        if (party->kind == WorkRole::kBuyer) continue;
+        if (party->kind == WorkRole::kBuyer || !party->behaviour.has_role) continue;
         party->parts.start_height = chain_->height();
         if (party->kind == WorkRole::kMiner) {
             party->role = std::make_unique<MinerRole>(party->parts,
@@ -119,6 +119,7 @@ base::Outcome<void> World::begin() {
             party->role = std::make_unique<VerifierRole>(
                 party->parts, VerifierOptions{.lock = given(party->behaviour.lock, kLock),
                                               .finding_text = {},
+                                              .enlists = party->behaviour.enlists,
                                               .challenge = party->behaviour.challenge,
                                               .conducts = party->behaviour.role});
         }
@@ -142,7 +143,7 @@ base::Outcome<void> World::register_party(const Player& party) {
         .node = party.node.public_key(),
         .node_proof = contracts::prove_node_key(party.node, party.owner.public_key(), kChain),
         .endpoint = party.parts.endpoint,
-        .stake = party.kind == WorkRole::kBuyer ? base::Amount{} : kStake};
+        .stake = party.kind == WorkRole::kBuyer ? base::Amount{} : given(party.behaviour.stake, kStake)};
     const auto offer = [&](const auto&, contracts::Payload payload) {
         sign(party.owner, std::move(payload));
     };
@@ -253,7 +254,10 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
         static_cast<double>(job->spec.market.max_price.units()) * static_cast<double>(job->slot_work);
     for (std::uint32_t number = 0; number < job->round; ++number) {
         const auto round = contracts::read_round_progress(state(), outcome.id, number);
-        if (round && round->phase == contracts::RoundPhase::kSettled) ++outcome.rounds;
+        if (round && round->phase == contracts::RoundPhase::kSettled) {
+            ++outcome.rounds;
+            outcome.settled_at.push_back(round->settled_at);
+        }
         for (auto& line : contracts::list_settlement(state(), outcome.id, number))
             outcome.lines.push_back(std::move(line));
     }
@@ -276,6 +280,7 @@ base::Outcome<void> World::turn() {
         if (party->runs()) party->role->step(TimerFired{});
     ASSAY_TRY(settle());
     move_flash_stake();
+    quarrel();
     ASSAY_TRY(make_block());
     return settle();
 }
@@ -296,6 +301,34 @@ void World::move_flash_stake() {
             sign(party->owner, contracts::StakeWithdraw{node, kFlash});
         }
     }
+}
+
+void World::quarrel() {
+    for (const auto& party : parties_) {
+        const Conduct& conduct = party->behaviour;
+        if (conduct.quarrel == Quarrel::kNone) continue;
+        std::set<base::PublicKey> targets;
+        for (const auto& other : parties_) {
+            const bool against_accomplices =
+                conduct.quarrel == Quarrel::kThrows || conduct.quarrel == Quarrel::kStalls;
+            const bool cheats = other->behaviour.false_units != FalseUnits::kNone ||
+                                other->behaviour.quarrel == Quarrel::kConcedes;
+            if (other->kind == WorkRole::kMiner && cheats == against_accomplices)
+                targets.insert(other->node.public_key());
+        }
+        const QuarrelPlan plan{.quarrel = conduct.quarrel, .challenges_each = conduct.challenges_each};
+        auto move =
+            next_quarrel(state(), running_, chain_->height(), party->node.public_key(), plan, targets);
+        if (move) sign(party->node, std::move(*move));
+    }
+}
+
+bool World::leaves_out(const Player& party, const contracts::Payload& payload) {
+    if (party.name != setup_.drops_moves_of) return false;
+    const contracts::TxType type = contracts::type_of(payload);
+    const bool move = type == contracts::TxType::kDisputePost || type == contracts::TxType::kDisputePick ||
+                      type == contracts::TxType::kDisputeProve || type == contracts::TxType::kDisputeOpen;
+    return move && ++moves_seen_ % 2 == 1;
 }
 
 base::Outcome<void> World::settle() {
@@ -383,6 +416,7 @@ base::Outcome<void> World::make_block() {
     };
     std::vector<Offered> sent;
     std::vector<Offered> held_back;
+    std::vector<Offered> left_out;
     for (const auto& party : parties_) {
         for (auto& [request, bytes] : std::exchange(party->mempool.offered, {})) {
             const auto decoded = contracts::check_static(kChain, bytes);
@@ -391,6 +425,10 @@ base::Outcome<void> World::make_block() {
                 note_said(*party, *open);
             if (holds_back(*party, decoded->body.payload)) {
                 held_back.push_back({party.get(), request, decoded->id});
+                continue;
+            }
+            if (leaves_out(*party, decoded->body.payload)) {
+                left_out.push_back({party.get(), request, decoded->id});
                 continue;
             }
             sent.push_back({party.get(), request, decoded->id});
@@ -424,6 +462,12 @@ base::Outcome<void> World::make_block() {
         reply.reason = static_cast<std::uint32_t>(contracts::Reason::kMalformed);
         reply.reason_text = "held back";
         if (one.party->runs()) one.party->role->step(SubmitDone{one.request, reply});
+    }
+    // Nobody answers whoever is left out.
+    for (const Offered& one : left_out) {
+        if (one.party->runs())
+            one.party->role->step(
+                SubmitDone{one.request, base::fail(base::ErrorKind::kFailure, "left out of the block")});
     }
     ASSAY_ASSIGN(const ledger::Block made_block, chain_->block(height));
     const Bytes block = base::encode(made_block);

@@ -42,6 +42,8 @@ struct WorldSetup {
     bool probation = false;          ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
     bool launders = false;
+    /// A party of whose moves in games whoever orders blocks leaves out every other; empty: of nobody's.
+    std::string drops_moves_of;
 };
 
 /// What a verifier that shares its work opened about a slot.
@@ -64,6 +66,7 @@ struct JobOutcome {
     SaidOfSlots said;
     base::Hash256 model;  ///< root of the last base state
     std::vector<contracts::Game> games;
+    std::vector<std::uint64_t> settled_at;  ///< heights of the rounds that were settled
     /// Deposits of flash stake that a verifier had while links were opened.
     std::uint32_t flash_deposits = 0;
     bool laundering = false;  ///< one of the second buyer's
@@ -100,6 +103,9 @@ private:
     [[nodiscard]] bool holds_back(const Player& party, const contracts::Payload& payload) const;
     void note_said(const Player& party, const contracts::AuditOpen& open);
     void move_flash_stake();
+    void quarrel();
+    /// Whether whoever orders blocks leaves this one out.
+    [[nodiscard]] bool leaves_out(const Player& party, const contracts::Payload& payload);
     void sign(const base::SecretKey& owner, contracts::Payload payload);
     [[nodiscard]] FalseUnits cheat_of(SlotTurn place) const;
     [[nodiscard]] base::Outcome<void> nobody_ended() const;
@@ -122,6 +128,7 @@ private:
     SaidOfSlots said_;               ///< in the running job
     std::set<std::string> flashed_;  ///< parties whose flash stake is deposited
     std::uint32_t flash_deposits_ = 0;
+    std::uint64_t moves_seen_ = 0;  ///< of WorldSetup::drops_moves_of
 };
 
 }  // namespace assay::node::sim

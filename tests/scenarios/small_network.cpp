@@ -187,6 +187,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.verifier_misconducts = plan.verifier_misconducts;
     devnet.verifier_flags = plan.verifier_flags;
     devnet.buyer_conducts = plan.buyer_conducts;
+    devnet.drops_moves_of = plan.drops_moves_of;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");

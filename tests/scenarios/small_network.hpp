@@ -45,6 +45,7 @@ struct ScenarioPlan {
     std::map<std::size_t, std::vector<std::string>> verifier_flags = {};  ///< more of them, by place
     std::vector<node::Misconduct> buyer_conducts = {};
     bool miners_have_data = false;  ///< before the network starts: nobody has to serve it to them
+    std::optional<std::size_t> drops_moves_of = std::nullopt;  ///< DevnetPlan::drops_moves_of
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.

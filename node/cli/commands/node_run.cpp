@@ -18,6 +18,7 @@ struct NodeFlags {
     std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
     std::int64_t clock_offset_ms = 0;
+    std::string drop_moves;
 };
 
 base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
@@ -32,6 +33,13 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     options.engine = flags.engine;
     options.block_interval_ms = flags.block_interval_ms;
     options.clock_offset_ms = flags.clock_offset_ms;
+    if (!flags.drop_moves.empty()) {
+        options.drops_moves_of = base::parse_public_key(flags.drop_moves);
+        if (!options.drops_moves_of) {
+            return base::fail(base::ErrorKind::kUsage, "--drill-drop-moves " + flags.drop_moves +
+                                                           " is not a node key of 64 hexadecimal digits");
+        }
+    }
     options.version = ASSAY_VERSION;
     return run_ledger_node(options, stop);
 }
@@ -57,6 +65,8 @@ void add_node_commands(CLI::App& app, Context& context) {
         .add_option("--drill-clock-ms", flags->clock_offset_ms,
                     "Write block times that are off by so much (devnet only)")
         ->check(CLI::Range(-3'600'000, 3'600'000));
+    command.add_option("--drill-drop-moves", flags->drop_moves,
+                       "Leave out every other move in disputes of this node key (devnet only)");
 }
 
 }  // namespace assay::node

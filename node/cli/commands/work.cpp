@@ -6,6 +6,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_step.hpp"
+#include "node/key/key_file.hpp"
 #include "node/roles/drill_spec.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/misconduct.hpp"
@@ -98,15 +99,30 @@ struct VerifierFlags {
     unsigned self_check = kSelfCheckInterval.count();
 };
 
-// The conducts of a verifier, and what its accomplice tells it: notes of the miner of another home.
-base::Outcome<void> add_misconducts(const VerifierFlags& flags, VerifierOptions& options) {
-    for (const std::string& text : flags.drills) {
-        if (const auto conduct = find_misconduct(WorkRole::kVerifier, text)) options.conducts.add(*conduct);
+std::string accomplice_names() {
+    std::string names;
+    for (const MisconductRow& row : misconduct_rows()) {
+        if (needs_accomplice(row.conduct)) names += (names.empty() ? "" : ", ") + std::string(row.name);
     }
-    if (options.conducts(Misconduct::kColludingPanel) == flags.accomplice.empty()) {
-        return fail(ErrorKind::kUsage, "--drill colluding-panel and --accomplice HOME go together");
+    return names;
+}
+
+// The conducts of a verifier, and what its accomplice tells it: notes and key of the miner of another home.
+base::Outcome<void> add_misconducts(const VerifierFlags& flags, VerifierOptions& options) {
+    bool with_accomplice = false;
+    for (const std::string& text : flags.drills) {
+        const auto conduct = find_misconduct(WorkRole::kVerifier, text);
+        if (!conduct) continue;
+        options.conducts.add(*conduct);
+        with_accomplice = with_accomplice || needs_accomplice(*conduct);
+    }
+    if (with_accomplice == flags.accomplice.empty()) {
+        return fail(ErrorKind::kUsage, "--accomplice HOME and a --drill that stands with a miner go together",
+                    "these do: " + accomplice_names());
     }
     if (flags.accomplice.empty()) return {};
+    ASSAY_ASSIGN(const KeyFileInfo key, inspect_key_file(Home{flags.accomplice}.node_key()));
+    options.accomplice = key.public_key;
     ASSAY_ASSIGN(auto disk, make_disk_port(Home{flags.accomplice}.jobs()));
     options.accomplice_note = [notes = std::shared_ptr<DiskPort>(std::move(disk))](const std::string& note) {
         auto bytes = notes->read(note);
@@ -191,7 +207,7 @@ void add_work_commands(CLI::App& app, Context& context) {
         .add_option("--drill", verifier->drills,
                     "Behave so (devnet only). " + misconduct_help(WorkRole::kVerifier))
         ->check(CLI::IsMember(misconduct_names(WorkRole::kVerifier)));
-    verify.add_option("--accomplice", verifier->accomplice, "Home of the miner of --drill colluding-panel");
+    verify.add_option("--accomplice", verifier->accomplice, "Home of the miner that a --drill stands with");
     add_self_check_flag(verify, verifier->self_check);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the simulator whose cheat is more than one lie: that each does what its name says.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -190,6 +191,127 @@ TEST_CASE("who has two names raises the price of one by keeping the other's ask 
     };
     CHECK(price({first, second, other}) == other.price);
     CHECK(price({first, other}) == cap);
+}
+
+// Games as the rows of disputes play them.
+namespace {
+
+using contracts::Game;
+using contracts::GameEnd;
+
+base::PublicKey key_in(const World& world, const char* name) { return world.party(name).node.public_key(); }
+
+/// How many of the games are open at the height at which the last of them was opened.
+std::size_t open_at_once(const std::vector<Game>& games) {
+    std::size_t most = 0;
+    for (const Game& late : games) {
+        std::size_t open = 0;
+        for (const Game& game : games)
+            if (game.opened_at <= late.opened_at && game.ended_at > late.opened_at) ++open;
+        most = std::max(most, open);
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("a panel that accuses by one false root loses, and the miners are paid") {
+    const auto world = open_world(*find_strategy("false-accusation"));
+    const auto cheats = cheats_of(*world);
+    REQUIRE(cheats.size() == 3);
+    const JobOutcome outcome = job_of(*world);
+    REQUIRE_FALSE(outcome.games.empty());
+    for (const Game& game : outcome.games) {
+        CHECK(cheats.contains(game.challenger));
+        CHECK(game.accuses);
+        CHECK(game.bond.is_zero());
+        CHECK_FALSE(game.claimant_lost);
+        CHECK_FALSE(game.lost.is_zero());
+    }
+    for (const SettlementLine& line : outcome.lines) {
+        if (line.kind != LineKind::kSlot) continue;
+        CHECK(line.reason == Reason::kPaidAccused);
+        CHECK(is_paid_whole(line));
+        CHECK(line.lost.is_zero());
+    }
+}
+
+TEST_CASE("many challenges at once cost doubling bonds, and delay no round") {
+    CheatRow row = *find_strategy("dispute-delay");
+    const auto world = open_world(row);
+    const JobOutcome outcome = job_of(*world);
+    row.others.front().behaviour.challenges_each = 0;
+    const auto quiet = open_world(row);
+    const JobOutcome without = job_of(*quiet);
+    CHECK(without.games.empty());
+    CHECK(outcome.rounds == row.rounds);
+    CHECK(outcome.settled_at == without.settled_at);
+    CHECK(outcome.model == without.model);
+    CHECK(open_at_once(outcome.games) > contracts::kGamesAtOnce);
+    base::Amount least = outcome.games.front().bond;
+    base::Amount most = least;
+    for (const Game& game : outcome.games) {
+        CHECK_FALSE(game.claimant_lost);
+        CHECK(game.lost == game.bond);
+        least = std::min(least, game.bond);
+        most = std::max(most, game.bond);
+    }
+    CHECK(most.units() == 8 * least.units());
+}
+
+TEST_CASE("vouchers that are called for a claim that was right win every game") {
+    const auto world = open_world(*find_strategy("thrown-claim"));
+    int called = 0;
+    int conceded = 0;
+    for (const Game& game : job_of(*world).games) {
+        if (game.called) {
+            ++called;
+            CHECK_FALSE(game.claimant_lost);
+        } else {
+            ++conceded;
+            CHECK(game.end == GameEnd::kConceded);
+            CHECK(game.claimant == key_in(*world, "cheat"));
+        }
+    }
+    CHECK(conceded > 0);
+    CHECK(called > 0);
+}
+
+TEST_CASE("a claim that a friend challenges and throws still dies by an honest challenger") {
+    const auto world = open_world(*find_strategy("thrown-dispute"));
+    std::set<std::uint32_t> thrown;
+    std::set<std::uint32_t> dead;
+    for (const Game& game : job_of(*world).games) {
+        if (game.challenger == key_in(*world, "friend-thrower") && !game.claimant_lost)
+            thrown.insert(game.claim);
+        if (game.challenger == key_in(*world, "vito") && game.claimant_lost && !game.called)
+            dead.insert(game.claim);
+    }
+    CHECK_FALSE(thrown.empty());
+    CHECK(std::includes(dead.begin(), dead.end(), thrown.begin(), thrown.end()));
+}
+
+TEST_CASE("where a bond was doubled above one stake, another challenger goes on") {
+    const auto world = open_world(*find_strategy("stake-exhaustion"));
+    bool rich_won = false;
+    for (const Game& game : job_of(*world).games) {
+        INFO("bond " << base::to_text(game.bond));
+        // Without a bond, by its accusation, the poor one may play.
+        if (game.challenger == key_in(*world, "vito") && !game.called) CHECK(game.accuses);
+        rich_won = rich_won || (game.challenger == key_in(*world, "wanda") && game.claimant_lost);
+    }
+    CHECK(rich_won);
+}
+
+TEST_CASE("who is left out of every other block of its moves is not silent") {
+    const auto world = open_world(*find_strategy("dropped-move"));
+    const JobOutcome outcome = job_of(*world);
+    REQUIRE_FALSE(outcome.games.empty());
+    for (const Game& game : outcome.games) {
+        if (game.challenger != key_in(*world, "vito") || game.end == GameEnd::kClosed) continue;
+        CHECK(game.claimant_lost);
+        CHECK(game.end != GameEnd::kSilent);
+    }
 }
 
 }  // namespace assay::node::sim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives miners and verifiers of a devnet Quarreller, which plays their games in place of an honest player
+// when a drill tells them to (misconduct.hpp, quarrels.hpp).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "contracts/rules/transactions.hpp"
+#include "node/roles/misconduct.hpp"
+#include "node/roles/quarrels.hpp"
+#include "node/seams/ports.hpp"
+
+namespace assay::node {
+
+/// The plan that the conducts of a role come to; Quarrel::kNone: it plays honestly.
+QuarrelPlan quarrel_plan(const Misconducts& conducts);
+
+class Quarreller {
+public:
+    using Offer = std::function<void(const std::string& name, contracts::Payload payload)>;
+
+    /// `accomplice`: node key of the miner that it stands with (needs_accomplice()). `log` must outlive it.
+    Quarreller(const Misconducts& conducts, const base::PublicKey& me,
+               std::optional<base::PublicKey> accomplice, Log& log, Offer offer);
+
+    /// Whether it plays the games of its role.
+    [[nodiscard]] bool plays() const { return plan_.quarrel != Quarrel::kNone; }
+
+    /// After every event: offers the next move of each job that is due.
+    void follow(const contracts::StateView& state, std::uint64_t height);
+
+private:
+    /// Whose claims it challenges: who griefs all but its accomplice's, who throws and stalls those alone.
+    [[nodiscard]] std::set<base::PublicKey> targets(const contracts::Job& job) const;
+
+    const QuarrelPlan plan_;
+    const bool has_one_victim_;
+    const base::PublicKey me_;
+    const std::optional<base::PublicKey> accomplice_;
+    Log& log_;
+    const Offer offer_;
+    std::set<std::string> said_;
+};
+
+}  // namespace assay::node
