@@ -65,7 +65,9 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     const SlotTurn place{question.round, question.slot};
     const auto start = start_of(request, waiting);
     if (!start) return {refused("no start"), {}};
-    const Hash256 end = claimed_end(question.at.segment, *start, place).root();
+    // Who does not defend its lie finds what the unit really gives: nothing of it folds into its claim.
+    const Hash256 end = behaviour_.defends_lies ? claimed_end(question.at.segment, *start, place).root()
+                                                : job_->behind(question.at.segment, *start, place, {}).root();
     if (request.want_state) {
         ChainState inside = job_->inside(question.at.step, *start, end);
         return {frames::Descended{{}, 1'000'000}, std::move(inside.files)};
@@ -120,8 +122,9 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& r
     Hash256 content;
     if (question.subject == ArraySubject::kUpdate) {
         const program::RoundPlan& plan = job_->plan();
-        const auto nonce =
-            nonce_of(behaviour_.false_units, plan.finalise(), SlotTurn{request.round, 0}, plan);
+        const auto nonce = behaviour_.defends_lies ? nonce_of(behaviour_.false_units, plan.finalise(),
+                                                              SlotTurn{request.round, 0}, plan)
+                                                   : std::string_view();
         content = HashChain::content_of_update(job_->update(request.end_root, nonce));
     } else {
         std::vector<Hash256> updates;

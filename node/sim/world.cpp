@@ -38,11 +38,10 @@ contracts::Params params_of_world(const WorldSetup& setup) {
     const std::uint64_t messages = std::uint64_t{2} * setup.slots;
     params.ask_commit_window = params.ask_reveal_window = 4;
     params.commit_window = params.serve_window = params.reveal_window = 16 + messages;
-    params.audit_seal_window = 40;
-    params.storage_window = 24;
-    params.merge_seal_window = 24;
+    params.audit_seal_window = params.storage_window = params.merge_seal_window = 12;
     params.beacon_window = params.audit_open_window = params.merge_open_window = 8;
-    params.claim_window = setup.claim_window;
+    params.claim_window = std::max(3 * params.audit_seal_window, 16 + messages);
+    params.dispute_move_window = 16;
     if (!setup.probation) params.probation_rounds = 0;
     return params;
 }

@@ -38,7 +38,6 @@ struct WorldSetup {
     std::uint64_t finalise_rate = UINT64_MAX;
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
     std::uint64_t gain_percent = 0;
-    std::uint64_t claim_window = 0;  ///< Params::claim_window
     bool probation = false;          ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
     bool launders = false;
