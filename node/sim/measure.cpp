@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "contracts/base/verified_signatures.hpp"
 #include "node/sim/statistics.hpp"
 
 namespace assay::node::sim {
@@ -195,8 +196,7 @@ private:
             case Caught::kClaimDies:
                 return contracts::consequence(line.reason) == Consequence::kForfeit ||
                        dead_.contains({line.round, line.slot});
-            case Caught::kLosesGame:
-                return accused_falsely_.contains({line.node, line.round, line.slot});
+            case Caught::kLosesGame: return accused_falsely_.contains({line.node, line.round, line.slot});
             case Caught::kPoorer:
             case Caught::kNoWork: return false;
         }
@@ -227,6 +227,7 @@ base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, b
                           std::uint64_t trials) {
     constexpr std::uint64_t kIdleJobsMax = 64;
     Tally all;
+    const base::VerifiedSignatures once_for_all_parties;
     for (std::uint32_t i = 0; i < options.seeds; ++i) {
         const std::uint64_t want = trials * (i + 1) / options.seeds;
         if (all.trials >= want) continue;
@@ -278,11 +279,10 @@ base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& option
     const Interval interval = wilson(all.caught, all.trials);
     const auto trials = [](const Tally& tally) { return static_cast<double>(tally.trials); };
     // Both runs are of one rate where no friend can be the whole panel.
-    const double predicted = !twice || all.trials == 0
-                                 ? predicted_rate(strategy, false)
-                                 : (predicted_rate(strategy, false) * trials(one) +
-                                    predicted_rate(strategy, true) * trials(third)) /
-                                       trials(all);
+    const double predicted = !twice || all.trials == 0 ? predicted_rate(strategy, false)
+                                                       : (predicted_rate(strategy, false) * trials(one) +
+                                                          predicted_rate(strategy, true) * trials(third)) /
+                                                             trials(all);
     return SimRow{
         .strategy = std::string(strategy.name),
         .seeds = options.seeds,

@@ -294,7 +294,8 @@ double captured_by_flash() {
 constexpr double kFriendAlone = 1.0 / 3 / kPanelSizes;
 
 /// Of two liars among three equal verifiers: the share of their audits in slots for which nobody else was
-/// drawn. A lone liar has one more drawn, who is the other liar every second time; a pair has the third drawn.
+/// drawn. A lone liar has one more drawn, who is the other liar every second time; a pair has the third
+/// drawn.
 double share_of_lone_liars() {
     const double lone = 2.0 / 3;
     const double alone = lone / 2 * 2;

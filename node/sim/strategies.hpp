@@ -35,8 +35,8 @@ enum class Caught : std::uint8_t {
     kLosesGame   ///< the game is lost; of an audit: that about its accusation
 };
 
-/// How often the law finds it, where the panel that is drawn has somebody honest in it. A panel of one to three
-/// verifiers that are all friends finds nothing.
+/// How often the law finds it, where the panel that is drawn has somebody honest in it. A panel of one to
+/// three verifiers that are all friends finds nothing.
 enum class CatchLaw : std::uint8_t {
     kNever,
     kAlways,       ///< whoever is drawn
@@ -74,8 +74,8 @@ struct CheatRow {
     bool rival = false;        ///< a third miner asks for about every second job
     bool flash_stake = false;  ///< two friends of the cheat among five verifiers deposit stake for each draw
     std::uint64_t gain_percent = 0;
-    bool probation = false;  ///< miners are newcomers
-    bool launders = false;   ///< the cheat sells work to itself between its cheats
+    bool probation = false;            ///< miners are newcomers
+    bool launders = false;             ///< the cheat sells work to itself between its cheats
     double challenge = 0;              ///< Conduct::challenge of the honest verifiers of the panel
     base::Amount panel_stake = {};     ///< Conduct::stake of the same
     std::vector<PartySetup> others{};  ///< beside miners, panel and buyer
