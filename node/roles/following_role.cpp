@@ -28,16 +28,10 @@ void FollowingRole::keep_receipt(base::ByteView encoded) {
     if (!kept) log().warn("the receipt is not kept: " + kept.error().what);
 }
 
-void FollowingRole::step(const RoleEvent& event) {
-    if (std::holds_alternative<Started>(event)) return start();
-    if (std::holds_alternative<StopRequested>(event)) return parts_.finish(std::nullopt);
-    if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);
-    if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
-    if (const auto* asked = std::get_if<BlobAsked>(&event)) requests_.answer(*asked);
-    if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
-    if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
-    if (const auto* lost = std::get_if<LedgerLost>(&event)) log().warn("ledger lost: " + lost->why.what);
-    if (std::holds_alternative<TimerFired>(event)) tick();
+void FollowingRole::step_all(std::span<const RoleEvent> events) {
+    bool plans = false;
+    for (const RoleEvent& event : events) plans = take(event) || plans;
+    if (!plans) return;
     // Acting on an old state would offer what is long done.
     if (height() < parts_.start_height) return;
     // An older program's records are nobody's to read until the ledger's next block migrates them.
@@ -45,6 +39,25 @@ void FollowingRole::step(const RoleEvent& event) {
     sender_.begin(height());
     plan();
     sender_.pump(state(), height());
+}
+
+bool FollowingRole::take(const RoleEvent& event) {
+    if (std::holds_alternative<Started>(event)) {
+        start();
+        return false;
+    }
+    if (std::holds_alternative<StopRequested>(event)) {
+        parts_.finish(std::nullopt);
+        return false;
+    }
+    if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);
+    if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
+    if (const auto* asked = std::get_if<BlobAsked>(&event)) requests_.answer(*asked);
+    if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
+    if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
+    if (const auto* lost = std::get_if<LedgerLost>(&event)) log().warn("ledger lost: " + lost->why.what);
+    if (std::holds_alternative<TimerFired>(event)) tick();
+    return true;
 }
 
 void FollowingRole::start() {

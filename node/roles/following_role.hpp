@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,12 @@ class FollowingRole : public Role {
 public:
     explicit FollowingRole(const RoleParts& parts);
 
-    void step(const RoleEvent& event) final;
+    void step(const RoleEvent& event) final { step_all({&event, 1}); }
+    void step_all(std::span<const RoleEvent> events) final;
 
 protected:
-    /// Looks at state() and starts what is missing. Called after every event; must be cheap and idempotent.
+    /// Looks at state() and starts what is missing. Called after every event, or after several that came
+    /// together; must be cheap and idempotent.
     virtual void plan() = 0;
     /// Every event of the blocks that this process follows, in order, before plan(). Blocks that the home had
     /// verified before are not followed again: whoever needs to know what happened reads the state.
@@ -90,6 +93,8 @@ protected:
 
 private:
     void start();
+    /// False: nothing is planned behind it.
+    bool take(const RoleEvent& event);
     void log_store_notes();
     void follow(const BlockSeen& event);
     [[nodiscard]] RoleTime time() const;

@@ -88,6 +88,11 @@ class Role {
 public:
     virtual ~Role() = default;
     virtual void step(const RoleEvent& event) = 0;
+    /// The same of several that came together, in their order. A role whose plan is a function of its state
+    /// looks at it once for all of them.
+    virtual void step_all(std::span<const RoleEvent> events) {
+        for (const RoleEvent& event : events) step(event);
+    }
 };
 
 }  // namespace assay::node

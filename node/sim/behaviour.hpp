@@ -56,6 +56,7 @@ struct Conduct {
     std::uint32_t challenges_each = 0;  ///< that it opens by its quarrel against a claim
     bool has_role = true;               ///< else it is registered, has stake, and runs nothing
     bool enlists = true;                ///< of a verifier: VerifierOptions::enlists
+    bool defends_lies = false;          ///< its worker answers players with the lie; else it has to concede
     bool crafts_witness = false;        ///< what its worker opens is long and made up
     base::Amount stake = {};            ///< that it deposits; zero: that of every other
 };

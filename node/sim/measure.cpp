@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "contracts/base/verified_signatures.hpp"
 #include "node/sim/statistics.hpp"
 
 namespace assay::node::sim {
@@ -50,7 +52,7 @@ public:
         const std::uint64_t before = std::exchange(wealth_, wealth_now());
         if (outcome.laundering) return tally_;
         said_ = outcome.said;
-        find_dead_claims(outcome);
+        find_games(outcome);
         find_cheats_slots(outcome);
         bool link_lost = false;
         for (const SettlementLine& line : outcome.lines) {
@@ -80,11 +82,15 @@ private:
         tally_.profit = pay > 0 ? gain / pay : 0;
     }
 
-    void find_dead_claims(const JobOutcome& outcome) {
+    void find_games(const JobOutcome& outcome) {
         dead_.clear();
+        accused_falsely_.clear();
         for (const Game& game : outcome.games) {
-            if (game.kind == ClaimKind::kSlot && game.claimant_lost && !game.called)
-                dead_.insert({game.round, game.claim});
+            const bool judged = game.end != GameEnd::kClosed && game.end != GameEnd::kVoid;
+            if (game.kind != ClaimKind::kSlot || game.called || !judged) continue;
+            if (game.claimant_lost) dead_.insert({game.round, game.claim});
+            if (!game.claimant_lost && game.accuses)
+                accused_falsely_.insert({game.challenger, game.round, game.claim});
         }
     }
 
@@ -184,16 +190,15 @@ private:
 
     [[nodiscard]] bool is_caught(const SettlementLine& line) const {
         switch (strategy_.caught) {
-            case Caught::kForfeit: return contracts::consequence(line.reason) == Consequence::kForfeit;
             case Caught::kUnpaid: return line.paid.is_zero();
             case Caught::kPenalty: return contracts::consequence(line.reason) == Consequence::kPenalty;
             case Caught::kPlainFee: return line.from_slot.is_zero();
             case Caught::kClaimDies:
                 return contracts::consequence(line.reason) == Consequence::kForfeit ||
                        dead_.contains({line.round, line.slot});
+            case Caught::kLosesGame: return accused_falsely_.contains({line.node, line.round, line.slot});
             case Caught::kPoorer:
-            case Caught::kNoWork:
-            case Caught::kLosesGame: return false;
+            case Caught::kNoWork: return false;
         }
         return false;
     }
@@ -211,6 +216,8 @@ private:
     std::set<base::PublicKey> cheats_;     ///< the cheat's names
     std::set<std::uint32_t> cheats_slots_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> dead_;  ///< round and slot of claims that lost a game
+    /// Accuser, round and slot of games that the accuser lost.
+    std::set<std::tuple<base::PublicKey, std::uint32_t, std::uint32_t>> accused_falsely_;
     SaidOfSlots said_;
     double slot_pay_ = 0;
     Tally tally_;
@@ -220,6 +227,7 @@ base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, b
                           std::uint64_t trials) {
     constexpr std::uint64_t kIdleJobsMax = 64;
     Tally all;
+    const base::VerifiedSignatures once_for_all_parties;
     for (std::uint32_t i = 0; i < options.seeds; ++i) {
         const std::uint64_t want = trials * (i + 1) / options.seeds;
         if (all.trials >= want) continue;
@@ -269,12 +277,17 @@ base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& option
     Tally all = one;
     if (twice) all.add(third);
     const Interval interval = wilson(all.caught, all.trials);
+    const auto trials = [](const Tally& tally) { return static_cast<double>(tally.trials); };
+    // Both runs are of one rate where no friend can be the whole panel.
+    const double predicted = !twice || all.trials == 0 ? predicted_rate(strategy, false)
+                                                       : (predicted_rate(strategy, false) * trials(one) +
+                                                          predicted_rate(strategy, true) * trials(third)) /
+                                                             trials(all);
     return SimRow{
         .strategy = std::string(strategy.name),
-        .open = strategy.open,
         .seeds = options.seeds,
         .rounds = all.trials,
-        .predicted = predicted_rate(strategy),
+        .predicted = predicted,
         .measured = all.trials == 0 ? 0.0 : static_cast<double>(all.caught) / static_cast<double>(all.trials),
         .low = interval.low,
         .high = interval.high,

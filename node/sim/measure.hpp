@@ -21,7 +21,6 @@ struct SimOptions {
 struct SimRow {
     std::string strategy;
     std::string level = "role";
-    bool open = false;
     std::uint32_t seeds = 0;
     std::uint64_t rounds = 0;  ///< trials that were counted
     double predicted = 0;
@@ -36,7 +35,6 @@ struct SimRow {
     void fields(Visit& visit) const {
         visit("strategy", strategy);
         visit("level", level);
-        visit("open", open);
         visit("seeds", seeds);
         visit("rounds", rounds);
         visit("predicted", predicted);

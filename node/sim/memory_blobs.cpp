@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/sim/memory_blobs.hpp"
 
+#include <algorithm>
+
 #include "contracts/base/blob_id.hpp"
 #include "contracts/worker/frames.hpp"
 
 namespace assay::node::sim {
 
 namespace {
+constexpr std::size_t kOpenFiles = 8;
+
 base::Failed<base::Error> not_here(const BlobId& id) {
     return base::fail(base::ErrorKind::kNotFound, "blob " + id.brief() + " is not here");
 }
@@ -14,6 +18,11 @@ base::Failed<base::Error> not_here(const BlobId& id) {
 
 BlobId MemoryBlobs::put_bytes(base::Bytes bytes, Serving serving, Pin pin) {
     const BlobId id = base::blob_id(bytes);
+    put_known(id, std::move(bytes), serving, pin);
+    return id;
+}
+
+void MemoryBlobs::put_known(const BlobId& id, base::Bytes bytes, Serving serving, Pin pin) {
     auto [found, inserted] = blobs_.try_emplace(id);
     Blob& blob = found->second;
     if (inserted) {
@@ -22,7 +31,6 @@ BlobId MemoryBlobs::put_bytes(base::Bytes bytes, Serving serving, Pin pin) {
         if (serving == Serving::kServed) blob.serving = serving;
         if (pin == Pin::kPinned) blob.pin = pin;
     }
-    return id;
 }
 
 base::Outcome<BlobId> MemoryBlobs::put(const SharedDescriptor& file, Serving serving) {
@@ -40,7 +48,13 @@ base::Outcome<void> MemoryBlobs::serve(const BlobId& id) {
 base::Outcome<SharedDescriptor> MemoryBlobs::open(const BlobId& id) {
     const auto found = blobs_.find(id);
     if (found == blobs_.end()) return not_here(id);
-    return worker::memory_file("blob", found->second.bytes);
+    const auto open =
+        std::find_if(opened_.begin(), opened_.end(), [&](const auto& e) { return e.first == id; });
+    if (open != opened_.end()) return open->second;
+    ASSAY_ASSIGN(SharedDescriptor file, worker::memory_file("blob", found->second.bytes));
+    if (opened_.size() == kOpenFiles) opened_.pop_front();
+    opened_.emplace_back(id, file);
+    return file;
 }
 
 base::Outcome<base::Bytes> MemoryBlobs::read(const BlobId& id, std::size_t limit) {

@@ -2,8 +2,10 @@
 // Gives the parties of a simulation their blobs, in memory.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "node/seams/blob_files.hpp"
@@ -26,6 +28,8 @@ public:
     [[nodiscard]] unsigned percent_full() const override { return 0; }
 
     BlobId put_bytes(base::Bytes bytes, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
+    /// The same of bytes whose id is known to be this one.
+    void put_known(const BlobId& id, base::Bytes bytes, Serving serving, Pin pin);
     /// What a peer is given; null: it is not here, or withheld.
     [[nodiscard]] const base::Bytes* served(const BlobId& id) const;
     /// Drops what may be dropped.
@@ -38,6 +42,8 @@ private:
         Pin pin = Pin::kPinned;
     };
     std::map<BlobId, Blob> blobs_;
+    /// Files of the blobs that were opened last: a base state is opened for every unit of a round.
+    std::deque<std::pair<BlobId, SharedDescriptor>> opened_;
 };
 
 }  // namespace assay::node::sim

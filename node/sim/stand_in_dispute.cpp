@@ -46,6 +46,15 @@ frames::Message witness(bool crafted) {
 
 }  // namespace
 
+const StandInWorker::ZeroTree& StandInWorker::zeros_of(std::uint64_t leaves) {
+    auto [found, inserted] = zeros_.try_emplace(leaves);
+    if (inserted) {
+        const dispute::StoredTree tree{std::vector<Hash256>(leaves)};
+        found->second = {tree.root(), tree.siblings(0)};
+    }
+    return found->second;
+}
+
 std::optional<Hash256> StandInWorker::start_of(const frames::Descend& request, const Waiting& waiting) const {
     const dispute::Question& question = request.question;
     if (question.at.segment == 0 && !request.from_step) {
@@ -65,7 +74,9 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     const SlotTurn place{question.round, question.slot};
     const auto start = start_of(request, waiting);
     if (!start) return {refused("no start"), {}};
-    const Hash256 end = claimed_end(question.at.segment, *start, place).root();
+    // Who does not defend its lie finds what the unit really gives: nothing of it folds into its claim.
+    const Hash256 end = behaviour_.defends_lies ? claimed_end(question.at.segment, *start, place).root()
+                                                : job_->behind(question.at.segment, *start, place, {}).root();
     if (request.want_state) {
         ChainState inside = job_->inside(question.at.step, *start, end);
         return {frames::Descended{{}, 1'000'000}, std::move(inside.files)};
@@ -78,9 +89,9 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
         for (std::uint32_t step = steps.first; step < steps.last; ++step) roots.push_back(behind(step));
         return {row_of(std::move(roots), question.row), {}};
     }
-    const auto program = program::build_step_program(spec_.model, spec_.train, spec_.profile);
+    if (!program_) program_ = program::build_step_program(spec_.model, spec_.train, spec_.profile);
     const std::uint32_t step = question.at.step;
-    const auto facts = dispute::facts_of(spec_, program, {question.round, question.slot, step, step});
+    const auto facts = dispute::facts_of(spec_, *program_, {question.round, question.slot, step, step});
     const Hash256 content = behind(step);
     const auto tiles = [&](std::uint32_t index, std::uint32_t output) {
         const std::uint64_t count = facts.tiles(facts.output(index, output));
@@ -95,8 +106,11 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
             for (std::uint32_t index = 0; index < facts.operators(); ++index) {
                 const std::uint32_t outputs = facts.first_output[index + 1] - facts.first_output[index];
                 for (std::uint32_t output = 0; output < outputs; ++output)
-                    roots.push_back(dispute::StoredTree(tiles(index, output)).root());
+                    roots.push_back(zeros_of(facts.tiles(facts.output(index, output))).root);
             }
+            const std::uint64_t first = facts.tiles(facts.output(0, 0));
+            roots.front() = dispute::climb(first_of(1, "assay/sim/tile", content).front(), 0, first,
+                                           zeros_of(first).path);
             return {row_of(std::move(roots), question.row), {}};
         }
         case QuestionKind::kTiles:
@@ -120,8 +134,9 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& r
     Hash256 content;
     if (question.subject == ArraySubject::kUpdate) {
         const program::RoundPlan& plan = job_->plan();
-        const auto nonce =
-            nonce_of(behaviour_.false_units, plan.finalise(), SlotTurn{request.round, 0}, plan);
+        const auto nonce = behaviour_.defends_lies ? nonce_of(behaviour_.false_units, plan.finalise(),
+                                                              SlotTurn{request.round, 0}, plan)
+                                                   : std::string_view();
         content = HashChain::content_of_update(job_->update(request.end_root, nonce));
     } else {
         std::vector<Hash256> updates;

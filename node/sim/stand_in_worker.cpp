@@ -92,6 +92,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const Other&, const Waiting&)
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::OpenJob& request, const Waiting&) {
     spec_ = request.spec;
     job_.emplace(request.spec);
+    program_.reset();
     return {frames::Opened{.parameters = program::parameter_count(spec_.model),
                            .work_units = program::work_units(spec_),
                            .step_bytes = 0},

@@ -5,8 +5,11 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <vector>
 
+#include "contracts/program/program.hpp"
 #include "node/seams/ports.hpp"
 #include "node/sim/behaviour.hpp"
 #include "node/sim/hash_chain.hpp"
@@ -65,9 +68,18 @@ private:
                           worker::Replayed replayed) const;
     [[nodiscard]] FalseUnits falsifies(SlotTurn place) const;
 
+    /// Most outputs of a step are trees of zeros, of few sizes.
+    struct ZeroTree {
+        Hash256 root;
+        std::vector<Hash256> path;  ///< siblings of the first leaf
+    };
+    const ZeroTree& zeros_of(std::uint64_t leaves);
+
     const Conduct& behaviour_;
     Accomplice accomplice_;
     std::optional<HashChain> job_;
+    std::optional<program::Program> program_;  ///< of the job, once somebody asked
+    std::map<std::uint64_t, ZeroTree> zeros_;
     program::JobSpec spec_;
     std::deque<Waiting> waiting_;
     std::deque<WorkerAnswered> answers_;

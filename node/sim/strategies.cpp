@@ -19,13 +19,13 @@ constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken)
 /// A verifier's stake that reaches for the first bonds of challenges, and not for one that was doubled
 /// thrice.
 constexpr base::Amount kPoorStake = base::units(1'500 * base::kUnitsPerToken);
-/// Three windows of audits, the least that a chain may have.
-constexpr std::uint64_t kClaimWindow = 120;
 constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
     CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
     strategy.behaviour.false_units = units;
+    // Whoever trained has something to post, and plays to the end; others concede.
+    strategy.behaviour.defends_lies = work >= 1;
     return strategy;
 }
 
@@ -88,13 +88,13 @@ void add_miners(std::vector<CheatRow>& all) {
 
 void add_names(std::vector<CheatRow>& all) {
     CheatRow swarm = hashing("sybil-swarm", "cheats under names that have no standing yet", FalseUnits::kAll,
-                             CatchLaw::kAlways, 0.0);
+                             CatchLaw::kEveryUnit, 0.0);
     swarm.probation = true;
     swarm.keys = 4;
     all.push_back(swarm);
     CheatRow laundered =
         hashing("laundered-standing", "earns a standing in jobs of its own, and cheats in others",
-                FalseUnits::kAll, CatchLaw::kAlways, 0.0);
+                FalseUnits::kAll, CatchLaw::kEveryUnit, 0.0);
     laundered.probation = laundered.launders = true;
     all.push_back(laundered);
     CheatRow sniping{.name = "sniping-bidder",
@@ -114,10 +114,12 @@ void add_verifiers(std::vector<CheatRow>& all) {
     CheatRow stamp =
         judging("rubber-stamp", "seals roots without computing them", Trial::kAudit, CatchLaw::kAlways);
     stamp.behaviour.verdicts = Verdicts::kMadeUp;
+    stamp.caught = Caught::kLosesGame;
     all.push_back(stamp);
     CheatRow coin = judging("coin-flip", "computes every second slot and makes the others up", Trial::kAudit,
                             CatchLaw::kHalf);
     coin.behaviour.verdicts = Verdicts::kCoin;
+    coin.caught = Caught::kLosesGame;
     coin.work = 0.5;
     all.push_back(coin);
     CheatRow copy = judging("copy", "seals something, looks at what others open, and does not open",
@@ -140,7 +142,7 @@ void add_verifiers(std::vector<CheatRow>& all) {
     all.push_back(censor);
     CheatRow replay = judging(
         "false-replay", "two verifiers say of served starts that they were not, and compute once for both",
-        Trial::kReplay, CatchLaw::kAlways);
+        Trial::kReplay, CatchLaw::kUnlessAlone);
     replay.caught = Caught::kPlainFee;
     replay.rate_one = false;
     replay.work = 1;
@@ -189,8 +191,7 @@ PartySetup bystander(std::string_view name, Quarrel quarrel, std::uint32_t chall
 /// A lazy miner with two of three verifiers, whom the third, where it is not drawn, challenges.
 CheatRow captured(std::string_view name, std::string_view text) {
     CheatRow panel = hashing(name, text, FalseUnits::kAll, CatchLaw::kAlways, 0.0);
-    panel.caught = Caught::kClaimDies;
-    panel.rate_one = panel.disputes = true;
+    panel.rate_one = panel.behaviour.defends_lies = true;
     panel.colluding_verifiers = 2;
     panel.challenge = 1;
     return panel;
@@ -212,8 +213,7 @@ CheatRow attacking(std::string_view name, std::string_view text) {
                  .rate_one = true,
                  .slots = 4,
                  .cheat = WorkRole::kVerifier,
-                 .place = kPanel.size(),
-                 .disputes = true};
+                 .place = kPanel.size()};
     return row;
 }
 
@@ -245,18 +245,15 @@ void add_quarrels(std::vector<CheatRow>& all) {
                        .rate_one = true,
                        .work = 1,
                        .slots = 4,
-                       .disputes = true,
                        .others = {bystander("friend-thrower", Quarrel::kThrows, 1)}};
     conceding.behaviour.quarrel = Quarrel::kConcedes;
     conceding.behaviour.never_sends = {TxType::kDisputePost, TxType::kDisputeProve, TxType::kDisputeConcede};
     all.push_back(std::move(conceding));
     CheatRow crafting = hashing("crafted-witness", "posts hashes of nothing, and a long witness of nothing",
                                 FalseUnits::kOne, CatchLaw::kAlways, 1.0);
-    crafting.caught = Caught::kClaimDies;
-    crafting.disputes = true;
     crafting.challenge = 1;
     crafting.slots = 8;
-    crafting.behaviour.crafts_witness = true;
+    crafting.behaviour.defends_lies = crafting.behaviour.crafts_witness = true;
     all.push_back(std::move(crafting));
     CheatRow exhausting = captured(
         "stake-exhaustion", "a captured panel's miner whose friend raises the bond above an honest stake");
@@ -281,16 +278,31 @@ void add_flash(std::vector<CheatRow>& all) {
     all.push_back(std::move(flash));
 }
 
-/// How likely two of a slot's verifiers are of the two friends of kFlashLock, and not of the three others:
-/// the pair, or one of it and the third.
+/// A panel has one, two or three verifiers, each number as likely.
+constexpr double kPanelSizes = 3;
+
+/// How likely all of a slot's verifiers are of the two friends of kFlashLock, and not of the three others.
 double captured_by_flash() {
     const auto honest = static_cast<double>(kHonestLock.units());
     const auto friends = static_cast<double>(kFlashLock.units());
     const double all = 3 * honest + 2 * friends;
-    const double pair = 2 * friends / all * friends / (all - friends);
-    const double one =
-        2 * friends / all * 3 * honest / (all - friends) + 3 * honest / all * 2 * friends / (all - honest);
-    return pair + one * friends / (2 * honest + friends);
+    const double one = 2 * friends / all;
+    return (one + one * friends / (all - friends)) / kPanelSizes;
+}
+
+/// How likely the one friend of three equal verifiers is the whole panel.
+constexpr double kFriendAlone = 1.0 / 3 / kPanelSizes;
+
+/// Of two liars among three equal verifiers: the share of their audits in slots for which nobody else was
+/// drawn. A lone liar has one more drawn, who is the other liar every second time; a pair has the third
+/// drawn.
+double share_of_lone_liars() {
+    const double lone = 2.0 / 3;
+    const double alone = lone / 2 * 2;
+    const double audits_of_one = alone + lone / 2;
+    const double audits_of_two = 1.0 / 3 * 2 + 2.0 / 3;
+    const double audits_of_three = 2;
+    return alone / (audits_of_one + audits_of_two + audits_of_three);
 }
 
 double share_of(std::uint64_t threshold) { return std::ldexp(static_cast<double>(threshold), -64); }
@@ -365,20 +377,24 @@ const CheatRow* find_strategy(std::string_view name) {
     return found == all.end() ? nullptr : &*found;
 }
 
-double predicted_rate(const CheatRow& strategy) {
+double predicted_rate(const CheatRow& strategy, bool third) {
     const double q = strategy.rate_one ? 1.0 : share_of(kSegmentRate);
     const double finalise = strategy.rate_one ? 1.0 : share_of(kFinaliseRate);
+    // Whoever computes every settled slot again needs no seat.
+    const double seen = third && strategy.challenge < 1 ? 1 - kFriendAlone : 1;
     switch (strategy.law) {
         case CatchLaw::kNever: return 0;
         case CatchLaw::kAlways: return 1;
-        case CatchLaw::kSegments: return 1 - std::pow(1 - q, kSegments);
-        case CatchLaw::kAnyUnit: return 1 - std::pow(1 - q, kSegments) * (1 - finalise);
-        case CatchLaw::kOneSegment: return q;
-        case CatchLaw::kTwoSegments: return 1 - std::pow(1 - q, 2);
-        case CatchLaw::kFinalise: return finalise;
+        case CatchLaw::kEveryUnit: return seen;
+        case CatchLaw::kSegments: return seen * (1 - std::pow(1 - q, kSegments));
+        case CatchLaw::kAnyUnit: return seen * (1 - std::pow(1 - q, kSegments) * (1 - finalise));
+        case CatchLaw::kOneSegment: return seen * q;
+        case CatchLaw::kTwoSegments: return seen * (1 - std::pow(1 - q, 2));
+        case CatchLaw::kFinalise: return seen * finalise;
         case CatchLaw::kNotFinalise: return 1 - finalise;
         case CatchLaw::kHalf: return 0.5;
         case CatchLaw::kUnlessCaptured: return 1 - captured_by_flash();
+        case CatchLaw::kUnlessAlone: return 1 - share_of_lone_liars();
     }
     return 0;
 }
@@ -391,7 +407,6 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
                      .gain_percent = strategy.gain_percent,
                      .probation = strategy.probation,
                      .launders = strategy.launders};
-    if (strategy.disputes) setup.claim_window = kClaimWindow;
     setup.drops_moves_of = strategy.drops_moves_of;
     if (!strategy.rate_one) {
         setup.segment_rate = kSegmentRate;

@@ -26,20 +26,21 @@ enum class Trial : std::uint8_t {
 
 /// When a trial counts as caught.
 enum class Caught : std::uint8_t {
-    kForfeit,    ///< the bond is lost
+    kClaimDies,  ///< the bond is lost, by its round's settlement or by a game
     kUnpaid,     ///< nothing is paid for it
     kPenalty,    ///< part of a bond is lost
     kPoorer,     ///< it has less after the job than before
     kNoWork,     ///< the job ends, or is refused, before anybody works for it
     kPlainFee,   ///< nothing of the slot's pay goes to it
-    kClaimDies,  ///< the bond is lost, by its round's settlement or by a game
-    kLosesGame   ///< the game is lost
+    kLosesGame   ///< the game is lost; of an audit: that about its accusation
 };
 
-/// How often the law finds it.
+/// How often the law finds it, where the panel that is drawn has somebody honest in it. A panel of one to
+/// three verifiers that are all friends finds nothing.
 enum class CatchLaw : std::uint8_t {
     kNever,
-    kAlways,
+    kAlways,       ///< whoever is drawn
+    kEveryUnit,    ///< every unit is drawn
     kSegments,     ///< 1 - (1 - q)^segments: every segment is false, or what every segment begins with
     kAnyUnit,      ///< 1 - (1 - q)^segments * (1 - q of `finalise`): a replay from the base finds it in all
     kOneSegment,   ///< q
@@ -47,17 +48,18 @@ enum class CatchLaw : std::uint8_t {
     kFinalise,     ///< q of `finalise`
     kNotFinalise,  ///< 1 - q of `finalise`: whoever recomputes it has the bytes
     kHalf,
-    /// Unless friends of the miner are two of a slot's verifiers, where each weighs what it locked.
+    /// Unless friends of the miner are all of a slot's verifiers, where each weighs what it locked.
     kUnlessCaptured,
+    /// Unless two liars of three verifiers are the only ones drawn for a slot: a lone one, and one more.
+    kUnlessAlone,
 };
 
 struct CheatRow {
     std::string_view name;
     std::string_view text;  ///< what the party does, for people
     Trial trial = Trial::kSlot;
-    Caught caught = Caught::kForfeit;
+    Caught caught = Caught::kClaimDies;
     CatchLaw law = CatchLaw::kSegments;
-    bool open = false;      ///< not defended yet
     bool rate_one = false;  ///< measured where everything is drawn
     double work = 0;        ///< share of the honest work that the cheat does
     std::uint32_t slots = 16;
@@ -72,10 +74,8 @@ struct CheatRow {
     bool rival = false;        ///< a third miner asks for about every second job
     bool flash_stake = false;  ///< two friends of the cheat among five verifiers deposit stake for each draw
     std::uint64_t gain_percent = 0;
-    bool probation = false;  ///< miners are newcomers
-    bool launders = false;   ///< the cheat sells work to itself between its cheats
-    /// What follows is of worlds in which settled claims can be challenged.
-    bool disputes = false;
+    bool probation = false;            ///< miners are newcomers
+    bool launders = false;             ///< the cheat sells work to itself between its cheats
     double challenge = 0;              ///< Conduct::challenge of the honest verifiers of the panel
     base::Amount panel_stake = {};     ///< Conduct::stake of the same
     std::vector<PartySetup> others{};  ///< beside miners, panel and buyer
@@ -92,8 +92,8 @@ inline constexpr std::uint64_t kSegmentRate = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kFinaliseRate = std::uint64_t{1} << 63;
 inline constexpr std::uint32_t kSegments = 4;
 
-/// The rate at which the law finds the strategy.
-double predicted_rate(const CheatRow& strategy);
+/// The rate at which the law finds the strategy; with `third`, in the coalition's world of setup_of().
+double predicted_rate(const CheatRow& strategy, bool third);
 
 /// A world with the strategy's cheat in it. With `third`, a coalition: one of the three verifiers, with a
 /// third of the locked stake, stands with the cheat.

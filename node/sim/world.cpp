@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kChain = "simulation";
 constexpr const char* kHome = "home";
 constexpr std::uint64_t kTurnNs = 2'000'000'000;
+constexpr std::uint64_t kTicks = 8;  ///< turns between two: a role's pauses end by blocks as well
 constexpr int kTurnsMax = 4'000;     ///< of one job
 constexpr int kAnswersMax = 50'000;  ///< between two blocks
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;
@@ -36,12 +37,11 @@ contracts::Params params_of_world(const WorldSetup& setup) {
     contracts::Params params;
     const std::uint64_t messages = std::uint64_t{2} * setup.slots;
     params.ask_commit_window = params.ask_reveal_window = 4;
-    params.commit_window = params.serve_window = params.reveal_window = 16 + messages;
-    params.audit_seal_window = 40;
-    params.storage_window = 24;
-    params.merge_seal_window = 24;
+    params.commit_window = params.serve_window = params.reveal_window = 4 + setup.slots;
+    params.audit_seal_window = params.storage_window = params.merge_seal_window = 12;
     params.beacon_window = params.audit_open_window = params.merge_open_window = 8;
-    params.claim_window = setup.claim_window;
+    params.claim_window = std::max(3 * params.audit_seal_window, 4 + messages);
+    params.dispute_move_window = 12;
     if (!setup.probation) params.probation_rounds = 0;
     return params;
 }
@@ -277,7 +277,7 @@ base::Outcome<void> World::nobody_ended() const {
 base::Outcome<void> World::turn() {
     clock_.now += kTurnNs;
     for (const auto& party : parties_)
-        if (party->runs()) party->role->step(TimerFired{});
+        if (chain_->height() % kTicks == 0 && party->runs()) party->role->step(TimerFired{});
     ASSAY_TRY(settle());
     move_flash_stake();
     quarrel();
@@ -336,7 +336,7 @@ base::Outcome<void> World::settle() {
     for (bool busy = true; busy;) {
         busy = false;
         for (const auto& party : parties_) {
-            while (answer_one(*party)) {
+            while (answer(*party)) {
                 busy = true;
                 if (++answers > kAnswersMax) {
                     return base::fail(base::ErrorKind::kFailure,
@@ -348,20 +348,16 @@ base::Outcome<void> World::settle() {
     return {};
 }
 
-bool World::answer_one(Player& party) {
+bool World::answer(Player& party) {
     if (!party.runs()) return false;
-    if (!party.network.wanted.empty()) {
-        fetch(party);
-        return true;
-    }
-    if (auto answer = party.worker.take()) {
-        party.role->step(*answer);
-        return true;
-    }
-    return false;
+    std::vector<RoleEvent> events;
+    while (!party.network.wanted.empty()) fetch(party, events);
+    while (auto frame = party.worker.take()) events.emplace_back(std::move(*frame));
+    if (!events.empty()) party.role->step_all(events);
+    return !events.empty();
 }
 
-void World::fetch(Player& party) {
+void World::fetch(Player& party, std::vector<RoleEvent>& events) {
     const WantedBlobs::Wanted wanted = party.network.wanted.front();
     party.network.wanted.pop_front();
     FetchEnd end = base::failed(FetchFailure({base::ErrorKind::kNotFound, "nobody serves it", {}}));
@@ -375,12 +371,12 @@ void World::fetch(Player& party) {
         if (bytes == nullptr) continue;
         if (wanted.terms.size && *wanted.terms.size != bytes->size()) continue;
         if (wanted.terms.most && *wanted.terms.most < bytes->size()) continue;
-        party.blobs.put_bytes(*bytes, Serving::kServed, wanted.terms.pin);
+        party.blobs.put_known(wanted.id, *bytes, Serving::kServed, wanted.terms.pin);
         end = FetchEnd();
         break;
     }
-    party.role->step(BlobAsked{wanted.request});
-    party.role->step(BlobFetched{wanted.request, wanted.id, end});
+    events.emplace_back(BlobAsked{wanted.request});
+    events.emplace_back(BlobFetched{wanted.request, wanted.id, end});
 }
 
 bool World::holds_back(const Player& party, const contracts::Payload& payload) const {
@@ -447,6 +443,7 @@ base::Outcome<void> World::make_block() {
         if (!decoded.ok() || found != refused.end())
             owners_refused_.push_back(found != refused.end() ? found->second : 0);
     }
+    std::map<Player*, std::vector<RoleEvent>> events;
     for (const Offered& one : sent) {
         const auto found = refused.find(one.id);
         SubmitReply reply;
@@ -454,26 +451,27 @@ base::Outcome<void> World::make_block() {
         reply.reason = reply.accepted ? 0 : found->second;
         reply.reason_text = reply.accepted ? "" : "refused";
         reply.height = reply.accepted ? height : 0;
-        if (one.party->runs()) one.party->role->step(SubmitDone{one.request, reply});
+        events[one.party].emplace_back(SubmitDone{one.request, reply});
     }
     // To its role, a message that the cheat holds back is one that will never be taken.
     for (const Offered& one : held_back) {
         SubmitReply reply;
         reply.reason = static_cast<std::uint32_t>(contracts::Reason::kMalformed);
         reply.reason_text = "held back";
-        if (one.party->runs()) one.party->role->step(SubmitDone{one.request, reply});
+        events[one.party].emplace_back(SubmitDone{one.request, reply});
     }
     // Nobody answers whoever is left out.
     for (const Offered& one : left_out) {
-        if (one.party->runs())
-            one.party->role->step(
-                SubmitDone{one.request, base::fail(base::ErrorKind::kFailure, "left out of the block")});
+        events[one.party].emplace_back(
+            SubmitDone{one.request, base::fail(base::ErrorKind::kFailure, "left out of the block")});
     }
     ASSAY_ASSIGN(const ledger::Block made_block, chain_->block(height));
     const Bytes block = base::encode(made_block);
     for (const auto& party : parties_) {
         if (!party->runs()) continue;
-        party->role->step(BlockSeen{height, block});
+        auto& heard = events[party.get()];
+        heard.emplace_back(BlockSeen{height, block});
+        party->role->step_all(heard);
         party->seen = height;
     }
     return {};

@@ -38,8 +38,7 @@ struct WorldSetup {
     std::uint64_t finalise_rate = UINT64_MAX;
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
     std::uint64_t gain_percent = 0;
-    std::uint64_t claim_window = 0;  ///< Params::claim_window
-    bool probation = false;          ///< miners begin as newcomers, whose units are all audited
+    bool probation = false;  ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
     bool launders = false;
     /// A party of whose moves in games whoever orders blocks leaves out every other; empty: of nobody's.
@@ -96,8 +95,8 @@ private:
     void start_role(Player& party);
     base::Outcome<void> turn();
     base::Outcome<void> settle();
-    bool answer_one(Player& party);
-    void fetch(Player& party);
+    bool answer(Player& party);
+    void fetch(Player& party, std::vector<RoleEvent>& events);
     base::Outcome<void> make_block();
     /// Whether its conduct keeps a party from sending this.
     [[nodiscard]] bool holds_back(const Player& party, const contracts::Payload& payload) const;

@@ -90,12 +90,11 @@ void print(std::ostream& out, const SimReport& report) {
                      {"high", Align::kRight},
                      {"profit alone", Align::kRight},
                      {"with a third", Align::kRight},
-                     {"honest forfeits", Align::kRight},
-                     {"defended"}});
+                     {"honest forfeits", Align::kRight}});
     for (const sim::SimRow& row : report.rows) {
         table.row({row.strategy, std::to_string(row.rounds), figure(row.predicted), figure(row.measured),
                    figure(row.low), figure(row.high), figure(row.profit_one), figure(row.profit_third),
-                   std::to_string(row.honest_forfeits), row.open ? "open" : "yes"});
+                   std::to_string(row.honest_forfeits)});
     }
     table.print(out);
 }

@@ -14,13 +14,13 @@ WorldSetup market(FalseUnits cheat) {
     WorldSetup setup;
     setup.seed = 5;
     setup.slots = 8;
-    setup.claim_window = 120;
     setup.segment_rate = UINT64_MAX / 16;
     setup.finalise_rate = cheat == FalseUnits::kFinalise ? UINT64_MAX / 16 : UINT64_MAX;
     setup.parties = {{.name = "buyer", .role = WorkRole::kBuyer, .behaviour = {}},
                      {.name = "cheat", .role = WorkRole::kMiner, .behaviour = {}},
                      {.name = "miner", .role = WorkRole::kMiner, .behaviour = {}}};
     setup.parties[1].behaviour.false_units = cheat;
+    setup.parties[1].behaviour.defends_lies = true;
     for (const char* name : {"v1", "v2", "v3"})
         setup.parties.push_back({.name = name, .role = WorkRole::kVerifier, .behaviour = {}});
     return setup;

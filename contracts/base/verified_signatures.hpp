@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives a process that runs many ledgers in one thread, as a simulation does, a memory of the signatures that
+// verify() found right: each is computed once and not once for each ledger.
+#pragma once
+
+#include <cstddef>
+#include <unordered_set>
+
+#include "contracts/base/sign.hpp"
+
+namespace assay::base {
+
+/// While one lives, verify() of its thread asks it first. What it answers is exact: key, digest and signature
+/// are compared whole. One inside another's life takes its place.
+class VerifiedSignatures {
+public:
+    VerifiedSignatures();
+    VerifiedSignatures(const VerifiedSignatures&) = delete;
+    VerifiedSignatures& operator=(const VerifiedSignatures&) = delete;
+    ~VerifiedSignatures();
+
+    /// Null: this thread remembers none.
+    static VerifiedSignatures* of_this_thread();
+
+    struct Entry {
+        PublicKey key;
+        Hash256 digest;  ///< of what was signed
+        Signature signature;
+        friend bool operator==(const Entry&, const Entry&) = default;
+    };
+    [[nodiscard]] bool knows(const Entry& entry) const { return entries_.contains(entry); }
+    /// REQUIRES a signature that is right.
+    void remember(const Entry& entry);
+
+private:
+    struct ByDigest {
+        std::size_t operator()(const Entry& entry) const;
+    };
+    VerifiedSignatures* before_;
+    std::unordered_set<Entry, ByDigest> entries_;
+};
+
+}  // namespace assay::base
