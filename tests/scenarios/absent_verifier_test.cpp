@@ -82,7 +82,7 @@ TEST_CASE(
     for (const auto& line : slots) CHECK(line.reason == Reason::kNotStored);
     for (const auto& line : network.lines(LineKind::kAudit)) {
         const bool stayed = line.node == network.net().verifiers[0].node;
-        CHECK(line.reason == (stayed ? Reason::kAuditUndecided : Reason::kAuditSilent));
+        CHECK(line.reason == (stayed ? Reason::kPaidAudit : Reason::kAuditSilent));
     }
     for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
     for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);

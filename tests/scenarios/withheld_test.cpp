@@ -108,7 +108,7 @@ TEST_CASE(
     REQUIRE(slots_of(withholding) > 0);
     CHECK(network.paid_to(withholding) * slots_of(honest) < network.paid_to(honest) * slots_of(withholding));
     // Bytes that nobody is served hide nothing.
-    CHECK(count(network, LineKind::kSlot, Reason::kPaidAccused, lazy.node) == 1);
+    CHECK(count(network, LineKind::kSlot, Reason::kPaidAccused, lazy.node) > 0);
     CHECK(network.lost_by(lazy) > network.paid_to(lazy));
     for (const auto& who : network.net().verifiers) {
         CHECK(network.lost_by(who) == 0);
@@ -137,7 +137,7 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     // The round in whose beacon it had no part drew it for nothing; the link cost more than all its audits
     // pay.
     CHECK(network.lost_by(withholding) > network.paid_to(withholding));
-    // What a verifier can copy before it seals is no end of a unit: every pair that it was in disagreed.
+    // What a verifier can copy before it seals is no end of a unit: its word accuses.
     std::uint64_t wrong = 0;
     for (const auto& line : network.lines(LineKind::kAudit)) {
         if (line.node == copying.node && line.reason != Reason::kPaidAudit) ++wrong;
@@ -150,7 +150,8 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     }
     for (const std::size_t honest : {1U, 2U}) CHECK(network.lost_by(network.net().verifiers[honest]) == 0);
     network.check_books();
-    CHECK(network.train_alone(std::nullopt) == job.base_root);
+    // What it said of honest slots kept them out of a merge, at its cost.
+    CHECK(network.train_alone(node::run_record(network.state(), job)) == job.base_root);
 }
 
 TEST_CASE("a buyer that serves no verifier its data gets no audit, no work and no bond, and pays its fee") {
