@@ -61,16 +61,16 @@ bool is_drawn_again(const Job& job, const Round& round, const SlotRound& drawn) 
     const std::uint32_t slot = drawn.slot;
     std::set<PublicKey> excluded = {drawn.owner};
     excluded.merge(withholders(job, round));
-    auto again = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPair), slot,
+    auto again = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPanel), slot,
                                           candidates(job, round, excluded),
                                           contracts::panel_drawn(round.beacon, slot));
     if (drawn.panel != again.size()) return false;
     if (found.size() > again.size()) {
         std::set<PublicKey> others = owners_of(job, again);
         others.insert(excluded.begin(), excluded.end());
-        const auto third = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kThird), slot,
-                                                    candidates(job, round, others), 1);
-        again.insert(again.end(), third.begin(), third.end());
+        const auto more = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kRedraw), slot,
+                                                   candidates(job, round, others), 1);
+        again.insert(again.end(), more.begin(), more.end());
     }
     return found == again;
 }

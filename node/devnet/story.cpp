@@ -63,8 +63,9 @@ void Story::tell(const contracts::StateView& state, const contracts::Event& even
         case EventKind::kBeaconDrawn:
             out_ << "         beacon open after the commits: " << event.number << " units drawn\n";
             break;
-        case EventKind::kThirdDrawn:
-            out_ << "         slot " << event.slot << " not settled by two: a third verifier is drawn\n";
+        case EventKind::kRedrawn:
+            out_ << "         slot " << event.slot
+                 << ": nobody recomputed all that was drawn; one more verifier is drawn\n";
             break;
         case EventKind::kVerdict: tell_verdict(state, event); break;
         case EventKind::kDisputeOpened:

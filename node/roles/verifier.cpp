@@ -160,10 +160,10 @@ void VerifierRole::plan_round(const contracts::Job& job) {
     serve_recomputed(job, *round);
     if (round->phase > RoundPhase::kReveal) tell_findings(job);
     switch (round->phase) {
-        case RoundPhase::kAuditSeal: return plan_audit(job, Stage::kPair);
-        case RoundPhase::kAuditOpen: return open_audit(job, Stage::kPair);
-        case RoundPhase::kThirdSeal: return plan_audit(job, Stage::kThird);
-        case RoundPhase::kThirdOpen: return open_audit(job, Stage::kThird);
+        case RoundPhase::kAuditSeal: return plan_audit(job, Stage::kPanel);
+        case RoundPhase::kAuditOpen: return open_audit(job, Stage::kPanel);
+        case RoundPhase::kRedrawSeal: return plan_audit(job, Stage::kRedraw);
+        case RoundPhase::kRedrawOpen: return open_audit(job, Stage::kRedraw);
         case RoundPhase::kStore: return plan_storage(job, *round);
         case RoundPhase::kMergeSeal: return plan_merge(job, *round);
         case RoundPhase::kMergeOpen: return open_merge(job, *round);

@@ -25,7 +25,7 @@ constexpr std::uint64_t kFairNs = 10'000'000'000;
 
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
-           (stage == Stage::kPair ? "-pair" : "-third");
+           (stage == Stage::kPanel ? "-panel" : "-redraw");
 }
 
 }  // namespace
@@ -312,7 +312,7 @@ bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<Bl
 
 // For people: the ledger compares roots. Behind a false unit others follow that differ because it did.
 void VerifierRole::tell_findings(const contracts::Job& job) {
-    for (const Stage stage : {Stage::kPair, Stage::kThird}) {
+    for (const Stage stage : {Stage::kPanel, Stage::kRedraw}) {
         if (!told_.insert({job.id, job.round, stage}).second) continue;
         const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));
         for (std::size_t i = 0; sealed && i < sealed->claims.size() && i < sealed->computed.size(); ++i) {
@@ -380,7 +380,7 @@ void VerifierRole::forget_notes() {
     std::set<std::string> needed;
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        for (const Stage stage : {Stage::kPair, Stage::kThird})
+        for (const Stage stage : {Stage::kPanel, Stage::kRedraw})
             needed.insert(audit_file(id, job->round, stage));
         needed.insert(merge_file(id, job->round));
     }

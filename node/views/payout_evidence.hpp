@@ -59,7 +59,7 @@ struct MergeSupport {
 /// keep the hash and the place of what was opened; `opened` says where.
 struct PayoutEvidence {
     std::vector<std::string> drawn;             ///< units, in words
-    std::vector<base::PublicKey> verifiers;     ///< of the slot: the pair, then the third
+    std::vector<base::PublicKey> verifiers;     ///< of the slot: the panel, then who was drawn later
     std::optional<std::uint64_t> committed_at;  ///< height
     std::optional<bool> served;
     std::optional<bool> stored;

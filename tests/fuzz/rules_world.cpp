@@ -251,11 +251,11 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
         case RoundPhase::kStore: return hold(job, one_of(job.verifiers).node);
         case RoundPhase::kAuditSeal:
         case RoundPhase::kAuditOpen:
-        case RoundPhase::kThirdSeal:
-        case RoundPhase::kThirdOpen: {
+        case RoundPhase::kRedrawSeal:
+        case RoundPhase::kRedrawOpen: {
             const bool third = round.phase > RoundPhase::kAuditOpen;
-            const bool open = round.phase == RoundPhase::kAuditOpen || round.phase == RoundPhase::kThirdOpen;
-            return audit(job, third ? Stage::kThird : Stage::kPair, one_of(job.verifiers).node, open);
+            const bool open = round.phase == RoundPhase::kAuditOpen || round.phase == RoundPhase::kRedrawOpen;
+            return audit(job, third ? Stage::kRedraw : Stage::kPanel, one_of(job.verifiers).node, open);
         }
         case RoundPhase::kMergeSeal:
         case RoundPhase::kMergeOpen:
@@ -367,7 +367,7 @@ void RulesWorld::anything() {
     const Hash256 job = some_job();
     const auto round = static_cast<std::uint32_t>(choose_(4));
     const auto slot = static_cast<std::uint32_t>(choose_(4));
-    const Stage stage = chance(2) ? Stage::kPair : Stage::kThird;
+    const Stage stage = chance(2) ? Stage::kPanel : Stage::kRedraw;
     switch (choose_(33)) {
         case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
         case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
@@ -482,7 +482,7 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kMerged) ++reached_.merges;
         if (event.kind == EventKind::kVerdict && event.reason == Reason::kNotStored) ++reached_.unstored;
         if (event.kind == EventKind::kVerdict) count_replays(event);
-        if (event.kind == EventKind::kThirdDrawn) ++reached_.thirds;
+        if (event.kind == EventKind::kRedrawn) ++reached_.thirds;
         if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
             ++reached_.withheld_links;
     }

@@ -307,7 +307,7 @@ TEST_CASE("a silent verifier without its zero line is reported") {
 TEST_CASE("a changed claim, reveal, verdict or fault is reported at its slot") {
     const Settled s;
     const SlotRound honest = *read_slot(s.env.whole(), s.job, 0, 0);
-    const Bytes posting = audit_key(s.job, 0, Stage::kPair, honest.verifiers.at(0));
+    const Bytes posting = audit_key(s.job, 0, Stage::kPanel, honest.verifiers.at(0));
     const auto claim_of_slot = [](AuditPosting& p, std::uint32_t slot) -> SlotClaim& {
         for (SlotClaim& claim : p.claims) {
             if (claim.slot == slot) return claim;

@@ -24,7 +24,7 @@ TEST_CASE("a verifier gone while it recomputes is replaced where it was drawn al
     std::size_t thirds = 0;
     std::size_t alone = 0;
     network.on_event([&](const node::Follower& ledger, const contracts::Event& event) {
-        if (event.kind == EventKind::kThirdDrawn) ++thirds;
+        if (event.kind == EventKind::kRedrawn) ++thirds;
         if (!is_phase(event, 0, RoundPhase::kAuditSeal)) return;
         // One that is drawn alone, if any is.
         auto slots = contracts::list_slots(ledger.state(), event.job, 0);

@@ -161,7 +161,7 @@ TEST_CASE("a verifier killed between its seal and its opening opens that seal wh
         // While its colleague stands still the openings cannot begin.
         must(network.network().signal("verifier-2", SIGSTOP));
         const auto ledger = network.ledger();
-        const auto key = contracts::audit_key(job, 0, contracts::Stage::kPair, victim.node);
+        const auto key = contracts::audit_key(job, 0, contracts::Stage::kPanel, victim.node);
         wait_until("the seal of verifier-1", 30s, [&] {
             const auto value = insist([&] { return ledger->get(key); });
             if (!value.value) return false;
@@ -176,7 +176,7 @@ TEST_CASE("a verifier killed between its seal and its opening opens that seal wh
     });
     network.run();
     REQUIRE(seal.has_value());
-    const auto posting = contracts::read_audit(network.state(), job, 0, contracts::Stage::kPair,
+    const auto posting = contracts::read_audit(network.state(), job, 0, contracts::Stage::kPanel,
                                                network.net().verifiers[0].node);
     REQUIRE(posting.has_value());
     CHECK(posting->opened);

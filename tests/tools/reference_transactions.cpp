@@ -156,12 +156,12 @@ void add_audits(Rows& rows) {
     add<contracts::AuditSeal>(rows,
                               {ASSAY_FIELD(AuditSeal, job), ASSAY_FIELD(AuditSeal, round),
                                ASSAY_FIELD(AuditSeal, stage), ASSAY_FIELD(AuditSeal, seal)},
-                              "`audit_seal`, `third_seal`", in_round({kNotDrawn, kAlreadyDone}));
+                              "`audit_seal`, `redraw_seal`", in_round({kNotDrawn, kAlreadyDone}));
     add<contracts::AuditOpen>(
         rows,
         {ASSAY_FIELD(AuditOpen, job), ASSAY_FIELD(AuditOpen, round), ASSAY_FIELD(AuditOpen, stage),
          ASSAY_FIELD(AuditOpen, claims), ASSAY_FIELD(AuditOpen, salt)},
-        "`audit_open`, `third_open`",
+        "`audit_open`, `redraw_open`",
         with_list(in_round({kNotDrawn, kNoSeal, kAlreadyDone, kWrongClaims, kSealMismatch})));
     add<contracts::MergeSeal>(
         rows, {ASSAY_FIELD(MergeSeal, job), ASSAY_FIELD(MergeSeal, round), ASSAY_FIELD(MergeSeal, seal)},

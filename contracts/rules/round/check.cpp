@@ -177,7 +177,7 @@ Checked check(const Case& c, const StorageBitmap& tx) {
 }
 
 Checked check(const Case& c, const AuditSeal& tx) {
-    const auto phase = tx.stage == Stage::kPair ? RoundPhase::kAuditSeal : RoundPhase::kThirdSeal;
+    const auto phase = tx.stage == Stage::kPanel ? RoundPhase::kAuditSeal : RoundPhase::kRedrawSeal;
     ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
     const auto posting = read_audit(c.state, tx.job, tx.round, tx.stage, c.sender);
     if (!posting) return failed(Reason::kNotDrawn);
@@ -186,7 +186,7 @@ Checked check(const Case& c, const AuditSeal& tx) {
 }
 
 Checked check(const Case& c, const AuditOpen& tx) {
-    const auto phase = tx.stage == Stage::kPair ? RoundPhase::kAuditOpen : RoundPhase::kThirdOpen;
+    const auto phase = tx.stage == Stage::kPanel ? RoundPhase::kAuditOpen : RoundPhase::kRedrawOpen;
     ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
     const auto posting = read_audit(c.state, tx.job, tx.round, tx.stage, c.sender);
     if (!posting) return failed(Reason::kNotDrawn);

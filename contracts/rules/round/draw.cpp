@@ -56,8 +56,8 @@ void draw_beacon(RunningRound& running) {
             draw_units(running.round.beacon, slot.slot, plan, unit_rates(running.job.spec.security, all));
         drawn += slot.drawn_units.size();
         slot.verifiers =
-            draw_weighted(running.round.beacon, draw_label(Stage::kPair), slot.slot, judges_of(running, slot),
-                          panel_drawn(running.round.beacon, slot.slot));
+            draw_weighted(running.round.beacon, draw_label(Stage::kPanel), slot.slot,
+                          judges_of(running, slot), panel_drawn(running.round.beacon, slot.slot));
         slot.panel = static_cast<std::uint32_t>(slot.verifiers.size());
     }
     running.work.tell({.kind = EventKind::kBeaconDrawn,
@@ -66,16 +66,16 @@ void draw_beacon(RunningRound& running) {
                        .number = drawn});
 }
 
-bool draw_third(RunningRound& running, SlotRound& slot) {
-    const auto third = draw_weighted(running.round.beacon, draw_label(Stage::kThird), slot.slot,
-                                     judges_of(running, slot), 1);
-    if (third.empty()) return false;
-    slot.verifiers.push_back(third.front());
-    running.work.tell({.kind = EventKind::kThirdDrawn,
+bool redraw_slot(RunningRound& running, SlotRound& slot) {
+    const auto more = draw_weighted(running.round.beacon, draw_label(Stage::kRedraw), slot.slot,
+                                    judges_of(running, slot), 1);
+    if (more.empty()) return false;
+    slot.verifiers.push_back(more.front());
+    running.work.tell({.kind = EventKind::kRedrawn,
                        .job = running.job.id,
                        .round = running.round.number,
                        .slot = slot.slot,
-                       .node = third.front()});
+                       .node = more.front()});
     return true;
 }
 

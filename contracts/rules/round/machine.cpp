@@ -53,10 +53,10 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
         }
         case RoundPhase::kServe:
             return every_slot([](const SlotRound& slot) { return slot.served || !slot.committed; });
-        case RoundPhase::kAuditSeal: return audits(Stage::kPair, false);
-        case RoundPhase::kAuditOpen: return audits(Stage::kPair, true);
-        case RoundPhase::kThirdSeal: return audits(Stage::kThird, false);
-        case RoundPhase::kThirdOpen: return audits(Stage::kThird, true);
+        case RoundPhase::kAuditSeal: return audits(Stage::kPanel, false);
+        case RoundPhase::kAuditOpen: return audits(Stage::kPanel, true);
+        case RoundPhase::kRedrawSeal: return audits(Stage::kRedraw, false);
+        case RoundPhase::kRedrawOpen: return audits(Stage::kRedraw, true);
         case RoundPhase::kReveal:
             return every_slot([](const SlotRound& slot) { return slot.revealed || !slot.committed; });
         case RoundPhase::kStore: return is_storage_settled(state, job, number);
@@ -120,9 +120,9 @@ void begin_merge(RunningRound& running) {
 }
 
 void close_audits(RunningRound& running) {
-    if (!draw_thirds(running)) return enter(running, RoundPhase::kReveal, running.params.reveal_window);
-    call_audits(running, Stage::kThird);
-    enter(running, RoundPhase::kThirdSeal, audit_seal_window(running, Stage::kThird));
+    if (!redraw_slots(running)) return enter(running, RoundPhase::kReveal, running.params.reveal_window);
+    call_audits(running, Stage::kRedraw);
+    enter(running, RoundPhase::kRedrawSeal, audit_seal_window(running, Stage::kRedraw));
 }
 
 void close_phase(RunningRound& running) {
@@ -134,12 +134,13 @@ void close_phase(RunningRound& running) {
             draw_beacon(running);
             return enter(running, RoundPhase::kServe, params.serve_window);
         case RoundPhase::kServe:
-            call_audits(running, Stage::kPair);
-            return enter(running, RoundPhase::kAuditSeal, audit_seal_window(running, Stage::kPair));
+            call_audits(running, Stage::kPanel);
+            return enter(running, RoundPhase::kAuditSeal, audit_seal_window(running, Stage::kPanel));
         case RoundPhase::kAuditSeal: return enter(running, RoundPhase::kAuditOpen, params.audit_open_window);
         case RoundPhase::kAuditOpen: return close_audits(running);
-        case RoundPhase::kThirdSeal: return enter(running, RoundPhase::kThirdOpen, params.audit_open_window);
-        case RoundPhase::kThirdOpen: return enter(running, RoundPhase::kReveal, params.reveal_window);
+        case RoundPhase::kRedrawSeal:
+            return enter(running, RoundPhase::kRedrawOpen, params.audit_open_window);
+        case RoundPhase::kRedrawOpen: return enter(running, RoundPhase::kReveal, params.reveal_window);
         case RoundPhase::kReveal: return enter(running, RoundPhase::kStore, params.storage_window);
         case RoundPhase::kStore: return begin_merge(running);
         case RoundPhase::kMergeSeal: return enter(running, RoundPhase::kMergeOpen, params.merge_open_window);

@@ -55,8 +55,8 @@ void save(RunningRound& running);
 EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node);
 /// Ends the beacon phase: the beacon, the drawn units and verifiers.
 void draw_beacon(RunningRound& running);
-/// Draws a third verifier for `slot`; false when nobody is left.
-bool draw_third(RunningRound& running, SlotRound& slot);
+/// Draws one more verifier for `slot`; false when nobody is left.
+bool redraw_slot(RunningRound& running, SlotRound& slot);
 
 // verdict.cpp
 /// What a drawn verifier posted, as far as it is about one slot.
@@ -79,7 +79,7 @@ void call_audits(RunningRound& running, Stage stage);
 /// were fewer than panel_most(), for each whose miner opened its starts though all who opened an audit
 /// say that they had to replay; true when one was drawn.
 /// Nothing of a trace is known by then but the starts of the runs.
-bool draw_thirds(RunningRound& running);
+bool redraw_slots(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.
 void conclude(RunningRound& running);
 /// Whether the slot's miner sent no commit though it could have: nobody else withheld what the slot goes on

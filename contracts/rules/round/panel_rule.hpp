@@ -21,11 +21,11 @@ inline std::size_t panel_drawn(const Hash256& beacon, std::uint32_t slot) {
 /// The stage in which the verifier drawn at `place` of a slot seals and opens; places count from 0, `panel`
 /// of them were drawn at first.
 constexpr Stage stage_of(std::size_t place, std::size_t panel) {
-    return place < panel ? Stage::kPair : Stage::kThird;
+    return place < panel ? Stage::kPanel : Stage::kRedraw;
 }
 
 /// The label under which the beacon draws the verifiers of a stage.
-constexpr std::string_view draw_label(Stage stage) { return stage == Stage::kPair ? "pair" : "third"; }
+constexpr std::string_view draw_label(Stage stage) { return stage == Stage::kPanel ? "verifiers" : "redraw"; }
 
 /// Whether so many equal roots of a unit are paid where the miner never opened its trace: nothing is there to
 /// weigh one word against, and a made-up one must not be paid.

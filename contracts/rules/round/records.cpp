@@ -10,8 +10,8 @@ std::string_view to_text(RoundPhase phase) {
         case RoundPhase::kServe: return "serve";
         case RoundPhase::kAuditSeal: return "audit_seal";
         case RoundPhase::kAuditOpen: return "audit_open";
-        case RoundPhase::kThirdSeal: return "third_seal";
-        case RoundPhase::kThirdOpen: return "third_open";
+        case RoundPhase::kRedrawSeal: return "redraw_seal";
+        case RoundPhase::kRedrawOpen: return "redraw_open";
         case RoundPhase::kReveal: return "reveal";
         case RoundPhase::kStore: return "store";
         case RoundPhase::kMergeSeal: return "merge_seal";

@@ -14,8 +14,8 @@
 
 namespace assay::contracts {
 
-/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The two "third" phases
-/// are entered only when a pair of verifiers did not settle a unit. Nothing of a trace is opened before
+/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The two redraw phases
+/// are entered only when one more verifier is drawn for a slot. Nothing of a trace is opened before
 /// kReveal but the starts of drawn runs.
 enum class RoundPhase : std::uint8_t {
     kCommit = 1,
@@ -23,8 +23,8 @@ enum class RoundPhase : std::uint8_t {
     kServe = 3,
     kAuditSeal = 4,
     kAuditOpen = 5,
-    kThirdSeal = 6,
-    kThirdOpen = 7,
+    kRedrawSeal = 6,
+    kRedrawOpen = 7,
     kReveal = 8,
     kStore = 9,
     kMergeSeal = 10,
@@ -194,7 +194,7 @@ struct StoragePosting {
 /// A verifier's sealed and opened audit, for one stage of a round.
 struct AuditPosting {
     PublicKey verifier;
-    Stage stage = Stage::kPair;
+    Stage stage = Stage::kPanel;
     bool sealed = false;
     bool opened = false;
     Hash256 seal;

@@ -65,8 +65,8 @@ struct SlotClaim {
 /// replay every unit up to the last of them.
 std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn, bool replayed);
 
-/// The first pair of verifiers of a slot, or the one drawn when those two do not settle it.
-enum class Stage : std::uint8_t { kPair = 1, kThird = 2 };
+/// The panel that is drawn for a slot at first, or the one verifier that is drawn later (panel_rule.hpp).
+enum class Stage : std::uint8_t { kPanel = 1, kRedraw = 2 };
 
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt);
@@ -115,5 +115,5 @@ Hash256 chain_link(const Hash256& secret, std::uint32_t rounds, std::uint32_t in
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Stage, kPair, kThird);
+ASSAY_ENUM_RANGE(contracts::Stage, kPanel, kRedraw);
 }  // namespace assay::base

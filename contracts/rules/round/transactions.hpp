@@ -107,12 +107,12 @@ struct StorageBitmap {
     }
 };
 
-/// node (drawn verifier), round phase kAuditSeal (stage kPair) or kThirdSeal (kThird).
+/// node (drawn verifier), round phase kAuditSeal (stage kPanel) or kRedrawSeal (kRedraw).
 struct AuditSeal {
     static constexpr TxType kType = TxType::kAuditSeal;
     Hash256 job;
     std::uint32_t round = 0;
-    Stage stage = Stage::kPair;
+    Stage stage = Stage::kPanel;
     Hash256 seal;  ///< audit_seal(...) over all its claims of this stage
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -120,13 +120,13 @@ struct AuditSeal {
     }
 };
 
-/// node (drawn verifier), round phase kAuditOpen or kThirdOpen. `claims` are about exactly the slots that
+/// node (drawn verifier), round phase kAuditOpen or kRedrawOpen. `claims` are about exactly the slots that
 /// assigned_slots() names, in that order.
 struct AuditOpen {
     static constexpr TxType kType = TxType::kAuditOpen;
     Hash256 job;
     std::uint32_t round = 0;
-    Stage stage = Stage::kPair;
+    Stage stage = Stage::kPanel;
     std::vector<SlotClaim> claims;
     Hash256 salt;
     template <class Self, class V>

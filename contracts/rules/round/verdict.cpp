@@ -78,12 +78,12 @@ bool is_service_disputed(const SlotRound& slot, const std::vector<SlotAudit>& au
 
 }  // namespace
 
-bool draw_thirds(RunningRound& running) {
+bool redraw_slots(RunningRound& running) {
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
         const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
         const bool may_confirm = audits.size() < panel_most() && is_service_disputed(slot, audits);
-        if (is_undecided(slot, audits) || may_confirm) drawn = draw_third(running, slot) || drawn;
+        if (is_undecided(slot, audits) || may_confirm) drawn = redraw_slot(running, slot) || drawn;
     }
     return drawn;
 }

@@ -17,7 +17,7 @@ std::string_view to_text(EventKind kind) {
         case EventKind::kBeaconDrawn: return "beacon_drawn";
         case EventKind::kRevealed: return "revealed";
         case EventKind::kAudited: return "audited";
-        case EventKind::kThirdDrawn: return "third_drawn";
+        case EventKind::kRedrawn: return "redrawn";
         case EventKind::kVerdict: return "verdict";
         case EventKind::kMerged: return "merged";
         case EventKind::kSettled: return "settled";

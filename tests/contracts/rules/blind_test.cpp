@@ -116,7 +116,7 @@ TEST_CASE("before the last seal is opened the ledger holds nothing of a trace bu
     REQUIRE(serve->starts.size() == 1);
     CHECK(serve->starts[0].unit == 2);
     CHECK(serve->starts[0].root == trace.boundaries[2]);
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_audits(w.env, w.job, {}, Stage::kPanel);
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kReveal);
     CHECK(w.is_known(trace.boundaries[2]));
     for (const Hash256& hidden : {trace.boundaries[0], trace.boundaries[1], trace.update, slot_salt()}) {
@@ -174,11 +174,11 @@ TEST_CASE("whoever is not served seals every unit up to its own, and nobody repl
     const std::vector<SlotClaim> alone = {{0, false, {bytes_of("root")}}};
     const std::vector<SlotClaim> some = {{0, true, {bytes_of("root"), bytes_of("root")}}};
     w.env.send(first,
-               AuditSeal{w.job, 0, Stage::kPair,
-                         audit_seal(w.env.chain(), w.job, 0, Stage::kPair, first.node_key(), alone, salt)});
+               AuditSeal{w.job, 0, Stage::kPanel,
+                         audit_seal(w.env.chain(), w.job, 0, Stage::kPanel, first.node_key(), alone, salt)});
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, alone, salt});
-    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, some, salt});
+    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPanel, alone, salt});
+    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPanel, some, salt});
 }
 
 TEST_CASE("a withheld start is replayed: the extra work is paid out of the slot's pay, not the escrow's") {

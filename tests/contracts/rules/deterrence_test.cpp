@@ -62,7 +62,7 @@ TEST_CASE("a third of the stake under many names has no more panels than its bon
     std::uint32_t colluding = 0;
     for (std::uint32_t slot = 0; slot < kPanels; ++slot) {
         const std::size_t size = panel_drawn(bytes_of("beacon"), slot);
-        const auto panel = draw_weighted(bytes_of("beacon"), "pair", slot, judges, size);
+        const auto panel = draw_weighted(bytes_of("beacon"), "verifiers", slot, judges, size);
         const bool whole =
             std::all_of(panel.begin(), panel.end(), [](const PublicKey& node) { return node.bytes[0] > 2; });
         colluding += whole ? 1 : 0;

@@ -127,7 +127,7 @@ TEST_CASE("the unit of a claimed divergence is always drawn, and none behind it"
     CHECK(slot.drawn_units == std::vector<std::uint32_t>{1});
     CHECK(slot.diverged_unit == 1);
     CHECK(read_slot(w.env.whole(), w.job, 0, 1)->drawn_units == std::vector<std::uint32_t>{2});
-    const auto slots = assigned_slots(w.env.state(), w.job, 0, Stage::kPair, slot.verifiers[0]);
+    const auto slots = assigned_slots(w.env.state(), w.job, 0, Stage::kPanel, slot.verifiers[0]);
     REQUIRE_FALSE(slots.empty());
     CHECK(slots[0].units == std::vector<std::uint32_t>{1});
     play_verdicts(w.env, w.job, {});
@@ -175,7 +175,7 @@ TEST_CASE("a trace ends where its miner said when it served, or is not opened at
     w.env.send(w.env.person("m2"), serve);  // says nothing of a divergence
     w.env.send(w.env.person("m1"),
                serve_of(w.env, w.job, 1 - number, true_trace(w.env.job(w.job), 0, 1 - number)));
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_audits(w.env, w.job, {}, Stage::kPanel);
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kReveal);
     w.env.refuse(Reason::kBadTrace, w.env.person("m2"), reveal_of(w.env, w.job, number, feigned));
 }

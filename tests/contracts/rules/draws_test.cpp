@@ -89,7 +89,8 @@ TEST_CASE("verifiers are drawn by stake, without replacement, one per owner") {
     std::map<PublicKey, int> first;
     const int trials = 20'000;
     for (int i = 0; i < trials; ++i) {
-        const auto drawn = draw_weighted(bytes_of("beacon " + std::to_string(i)), "pair", 0, candidates, 2);
+        const auto drawn =
+            draw_weighted(bytes_of("beacon " + std::to_string(i)), "verifiers", 0, candidates, 2);
         REQUIRE(drawn.size() == 2);
         REQUIRE(drawn[0] != drawn[1]);
         ++first[drawn[0]];
@@ -100,8 +101,8 @@ TEST_CASE("verifiers are drawn by stake, without replacement, one per owner") {
     CHECK(first[key_of("d")] == 0);
     auto of_one_owner = candidates;
     for (EligibleVerifier& candidate : of_one_owner) candidate.owner = key_of("A");
-    CHECK(draw_weighted(bytes_of("x"), "pair", 0, of_one_owner, 2).size() == 1);
-    CHECK(draw_weighted(bytes_of("x"), "pair", 0, {}, 2).empty());
+    CHECK(draw_weighted(bytes_of("x"), "verifiers", 0, of_one_owner, 2).size() == 1);
+    CHECK(draw_weighted(bytes_of("x"), "verifiers", 0, {}, 2).empty());
 }
 
 TEST_CASE("an order is a permutation, and every one of them comes up") {

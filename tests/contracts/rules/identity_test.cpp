@@ -84,7 +84,7 @@ TEST_CASE("the id of a transaction does not depend on its signature") {
 TEST_CASE("every transaction decodes to what was encoded") {
     const TxBody body{
         PublicKey{}, 3, 9,
-        AuditOpen{bytes_of("job"), 1, Stage::kThird, {{1, true, {bytes_of("r")}}}, bytes_of("salt")}};
+        AuditOpen{bytes_of("job"), 1, Stage::kRedraw, {{1, true, {bytes_of("r")}}}, bytes_of("salt")}};
     const Bytes bytes = encode_body(body);
     const auto back = decode_body(bytes);
     REQUIRE(back.ok());

@@ -117,7 +117,7 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     const PublicKey drawn = slot(0).verifiers.front();
     Person& verifier = w.env.by_node(drawn);
     std::vector<SlotClaim> claims;
-    for (const AssignedSlot& assigned : assigned_slots(w.env.state(), w.job, 0, Stage::kPair, drawn)) {
+    for (const AssignedSlot& assigned : assigned_slots(w.env.state(), w.job, 0, Stage::kPanel, drawn)) {
         claims.push_back({assigned.slot, false, {}});
         for (const std::uint32_t unit : assigned.units) {
             claims.back().roots.push_back(
@@ -125,14 +125,14 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
         }
     }
     const Hash256 salt = bytes_of(verifier.name + " salt audit");
-    const Hash256 seal = audit_seal(w.env.chain(), w.job, 0, Stage::kPair, drawn, claims, salt);
-    expect_written(w.env, verifier, AuditSeal{w.job, 0, Stage::kPair, seal}, {{kNodeKey, 1}, {kAudit, 1}},
+    const Hash256 seal = audit_seal(w.env.chain(), w.job, 0, Stage::kPanel, drawn, claims, salt);
+    expect_written(w.env, verifier, AuditSeal{w.job, 0, Stage::kPanel, seal}, {{kNodeKey, 1}, {kAudit, 1}},
                    400);
     for (const EnlistedVerifier& other : job.verifiers) {
-        if (other.node == drawn || !read_audit(w.env.state(), w.job, 0, Stage::kPair, other.node)) continue;
-        w.env.send(w.env.by_node(other.node), AuditSeal{w.job, 0, Stage::kPair, bytes_of("any")});
+        if (other.node == drawn || !read_audit(w.env.state(), w.job, 0, Stage::kPanel, other.node)) continue;
+        w.env.send(w.env.by_node(other.node), AuditSeal{w.job, 0, Stage::kPanel, bytes_of("any")});
     }
-    expect_written(w.env, verifier, AuditOpen{w.job, 0, Stage::kPair, claims, salt},
+    expect_written(w.env, verifier, AuditOpen{w.job, 0, Stage::kPanel, claims, salt},
                    {{kNodeKey, 1}, {kAudit, 1}, {kAuditPlace, 1}}, 1'200);
     while (w.env.round(w.job).phase != RoundPhase::kReveal) w.env.let_deadline_pass();
     expect_written(w.env, w.holder(0), reveal_of(w.env, w.job, 0, trace),

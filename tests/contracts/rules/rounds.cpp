@@ -262,16 +262,16 @@ void play_storage(Env& env, const Hash256& id, const Play& play) {
 
 void play_verdicts(Env& env, const Hash256& id, const Play& play) {
     play_serves(env, id, play);
-    play_audits(env, id, play, Stage::kPair);
-    play_audits(env, id, play, Stage::kThird);
+    play_audits(env, id, play, Stage::kPanel);
+    play_audits(env, id, play, Stage::kRedraw);
     play_reveals(env, id, play);
     play_storage(env, id, play);
 }
 
 void play_audits(Env& env, const Hash256& id, const Play& play, Stage stage) {
     const Job job = env.job(id);
-    const auto sealing = stage == Stage::kPair ? RoundPhase::kAuditSeal : RoundPhase::kThirdSeal;
-    const auto opening = stage == Stage::kPair ? RoundPhase::kAuditOpen : RoundPhase::kThirdOpen;
+    const auto sealing = stage == Stage::kPanel ? RoundPhase::kAuditSeal : RoundPhase::kRedrawSeal;
+    const auto opening = stage == Stage::kPanel ? RoundPhase::kAuditOpen : RoundPhase::kRedrawOpen;
     if (!is_at(env, id, job.round, sealing)) return;
     std::map<std::string, std::vector<SlotClaim>> sealed;
     for (const EnlistedVerifier& verifier : job.verifiers) {

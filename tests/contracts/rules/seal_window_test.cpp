@@ -42,7 +42,7 @@ struct SlowWorld {
     std::uint64_t most_slots() {
         std::uint64_t most = 0;
         for (const char* name : {"v1", "v2", "v3"}) {
-            const auto slots = assigned_slots(env.state(), job, env.job(job).round, Stage::kPair,
+            const auto slots = assigned_slots(env.state(), job, env.job(job).round, Stage::kPanel,
                                               env.person(name).node_key());
             most = std::max<std::uint64_t>(most, slots.size());
         }

@@ -133,24 +133,25 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
                                                                          : "v3");
     const Hash256 salt = bytes_of("salt");
     std::vector<SlotClaim> claims;
-    for (const AssignedSlot& slot : assigned_slots(w.env.state(), w.job, 0, Stage::kPair, first.node_key())) {
+    for (const AssignedSlot& slot :
+         assigned_slots(w.env.state(), w.job, 0, Stage::kPanel, first.node_key())) {
         claims.push_back({slot.slot, false, {slot.units.size(), bytes_of("root")}});
     }
     REQUIRE(claims.size() == 1);
     REQUIRE(claims[0].roots.size() == 3);
     const auto seal = [&](const Person& who, const std::vector<SlotClaim>& c) {
-        return AuditSeal{w.job, 0, Stage::kPair,
-                         audit_seal(w.env.chain(), w.job, 0, Stage::kPair, who.node_key(), c, salt)};
+        return AuditSeal{w.job, 0, Stage::kPanel,
+                         audit_seal(w.env.chain(), w.job, 0, Stage::kPanel, who.node_key(), c, salt)};
     };
     w.env.refuse(Reason::kNotDrawn, outsider, seal(outsider, claims));
-    w.env.refuse(Reason::kWrongPhase, first, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
+    w.env.refuse(Reason::kWrongPhase, first, AuditOpen{w.job, 0, Stage::kPanel, claims, salt});
     w.env.send(first, seal(first, claims));
     w.env.refuse(Reason::kAlreadyDone, first, seal(first, claims));
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    w.env.refuse(Reason::kNoSeal, second, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
-    w.env.refuse(Reason::kNotDrawn, outsider, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
+    w.env.refuse(Reason::kNoSeal, second, AuditOpen{w.job, 0, Stage::kPanel, claims, salt});
+    w.env.refuse(Reason::kNotDrawn, outsider, AuditOpen{w.job, 0, Stage::kPanel, claims, salt});
     const auto wrong = [&](const std::vector<SlotClaim>& other) {
-        w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, other, salt});
+        w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPanel, other, salt});
     };
     wrong({});
     std::vector<SlotClaim> changed = claims;
@@ -164,8 +165,8 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     wrong(changed);
     changed = claims;
     changed[0].roots[0] = bytes_of("second thoughts");
-    w.env.refuse(Reason::kSealMismatch, first, AuditOpen{w.job, 0, Stage::kPair, changed, salt});
-    w.env.send(first, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
+    w.env.refuse(Reason::kSealMismatch, first, AuditOpen{w.job, 0, Stage::kPanel, changed, salt});
+    w.env.send(first, AuditOpen{w.job, 0, Stage::kPanel, claims, salt});
 }
 
 TEST_CASE("a verifier that stays away is dropped, and a job without two verifiers ends") {

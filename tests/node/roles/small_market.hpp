@@ -153,7 +153,7 @@ public:
     [[nodiscard]] std::vector<contracts::SlotClaim> claims(const std::string& name, std::uint32_t number) {
         std::vector<contracts::SlotClaim> all;
         const contracts::MemoryState whole = with_evidence();
-        for (const auto stage : {contracts::Stage::kPair, contracts::Stage::kThird}) {
+        for (const auto stage : {contracts::Stage::kPanel, contracts::Stage::kRedraw}) {
             const auto posting =
                 contracts::read_audit(whole, job()->id, number, stage, party(name).node.public_key());
             if (posting && posting->opened)
