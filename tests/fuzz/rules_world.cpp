@@ -2,6 +2,7 @@
 #include "tests/fuzz/rules_world.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <limits>
 
 #include "contracts/program/program.hpp"
@@ -488,6 +489,10 @@ void RulesWorld::note(const Events& events) {
     }
 }
 
-void RulesWorld::check() { ASSAY_CHECK(check_invariants(state_).ok()); }
+void RulesWorld::check() {
+    const auto whole = check_invariants(state_);
+    if (!whole.ok()) std::cerr << whole.error().what << "\n";
+    ASSAY_CHECK(whole.ok());
+}
 
 }  // namespace assay::fuzz

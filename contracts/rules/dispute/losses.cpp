@@ -249,7 +249,7 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
         const std::uint64_t calls = params_of(work.state, job).dispute_move_window;
         forget_window(work.state, game.claim_id(id), claim);
         // Nothing is left to be said against it but by calls.
-        claim.window = later(work.block.height, calls) - settled;
+        claim.window = std::max<std::uint64_t>(1, later(work.block.height, calls) - settled);
         store(work.state, claim_key(game.claim_id(id)), claim);
     }
     write_job(work.state, job);

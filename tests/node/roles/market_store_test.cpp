@@ -234,8 +234,7 @@ TEST_CASE(
         if (posting.verifier == market.party("vera").node.public_key()) CHECK_FALSE(posting.sealed);
     }
     REQUIRE(market.party("bea").store->remove(filler).ok());
-    for (int i = 0; i < 5; ++i) market.turn();
-    CHECK(market.party("bea").ended);
+    REQUIRE(market.turn_until([&] { return market.party("bea").ended; }));  // behind the windows
     CHECK_FALSE(market.party("bea").error.has_value());
 }
 
@@ -253,7 +252,8 @@ TEST_CASE("what settled rounds and ended jobs no longer need gives its room back
         for (const auto& [name, party] : market.parties()) {
             most[name] = std::max(most[name], party->store->bytes_pinned());
         }
-        if (market.job() && market.job()->round > rounds && !market.ended()) {
+        const bool deals = market.job() && market.job()->phase == contracts::JobPhase::kRounds;
+        if (deals && market.job()->round > rounds) {
             rounds = market.job()->round;
             for (const auto& [name, party] : market.parties()) {
                 before_dealing[name].push_back(party->store->bytes_pinned());
@@ -359,7 +359,7 @@ TEST_CASE("a miner and a verifier that start again in any phase lose nothing") {
         CHECK(market.round(0).merged_slots.size() == 2);
         for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
             CHECK(market.slot(0, i).verdict == Reason::kPaid);
-            CHECK(market.audited(0, i).served == 2);
+            CHECK(market.audited(0, i).served == static_cast<int>(market.slot(0, i).verifiers.size()));
         }
     }
 }
