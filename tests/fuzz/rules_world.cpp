@@ -103,7 +103,7 @@ Params RulesWorld::some_params() {
     if (chance(2)) params.collusion_ppm = Params{}.collusion_ppm;
     if (chance(2)) params.forfeit_buyer_ppm = Params{}.forfeit_buyer_ppm;
     if (chance(2)) params.probation_rounds = static_cast<std::uint32_t>(choose_(2));
-    params.claim_window = chance(2) ? 0 : 3 * params.audit_seal_window + choose_(20);
+    params.claim_window = 3 * params.audit_seal_window + choose_(20);
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
     return check_params(params) ? Params{} : params;
 }
