@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives roles and their adapters everything that can happen to a role. Adapters turn the world into these
-// and post them to one strand (node/runtime/loop.hpp), where the role's only entry point takes them one at
-// a time: `void step(const RoleEvent&)`.
+// and post them to one strand (node/runtime/loop.hpp), where the role's entry point takes them one at a
+// time: `void step(const RoleEvent&)`, or several that came together: `step_all`.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <variant>
 #include <vector>
 

@@ -16,9 +16,9 @@ constexpr std::array kPanel{"vera", "viki", "vito"};
 
 /// Locks where stake is deposited for the draw: of each of three honest verifiers, and of each of two others.
 constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken);
-/// A verifier's stake that reaches for the first bonds of challenges, and not for one that was doubled
-/// thrice.
-constexpr base::Amount kPoorStake = base::units(1'500 * base::kUnitsPerToken);
+/// A verifier's stake that reaches, beside what it locks for a job, for the first bond of a challenge and not
+/// for a doubled one.
+constexpr base::Amount kPoorStake = base::units(1'003 * base::kUnitsPerToken);
 constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
@@ -188,7 +188,8 @@ PartySetup bystander(std::string_view name, Quarrel quarrel, std::uint32_t chall
             .behaviour = {.quarrel = quarrel, .challenges_each = challenges_each, .has_role = false}};
 }
 
-/// A lazy miner with two of three verifiers, whom the third, where it is not drawn, challenges.
+/// A lazy miner with two of three verifiers. It takes one honest party that computes settled slots again,
+/// drawn or not, and challenges what is false: here the third verifier does, every slot.
 CheatRow captured(std::string_view name, std::string_view text) {
     CheatRow panel = hashing(name, text, FalseUnits::kAll, CatchLaw::kAlways, 0.0);
     panel.rate_one = panel.behaviour.defends_lies = true;
@@ -198,9 +199,9 @@ CheatRow captured(std::string_view name, std::string_view text) {
 }
 
 void add_panels(std::vector<CheatRow>& all) {
-    all.push_back(captured("colluding-panel", "a lazy miner with two of three verifiers"));
-    all.push_back(
-        captured("sybil-panel", "a lazy miner with two of three verifiers, one person under two owners"));
+    all.push_back(captured("colluding-panel",
+                           "a lazy miner with two of three verifiers: the third computes every slot again"));
+    all.push_back(captured("sybil-panel", "the same, where the two are one person under two owners"));
 }
 
 /// Where a right claim is attacked: a cheat that opens games.
@@ -257,7 +258,7 @@ void add_quarrels(std::vector<CheatRow>& all) {
     all.push_back(std::move(crafting));
     CheatRow exhausting = captured(
         "stake-exhaustion", "a captured panel's miner whose friend raises the bond above an honest stake");
-    exhausting.slots = 4;
+    exhausting.slots = 2;
     exhausting.panel_stake = kPoorStake;
     exhausting.others = {
         bystander("friend-staller", Quarrel::kStalls, 3),

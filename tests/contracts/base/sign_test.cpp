@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/base/sign.hpp"
 
+#include "contracts/base/verified_signatures.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
@@ -63,4 +64,27 @@ TEST_CASE("public keys are read from 64 lower-case digits only") {
     CHECK(parse_public_key(hex) == key_of(kSeed).public_key());
     CHECK_FALSE(parse_public_key(hex + "aa"));
     CHECK_FALSE(parse_public_key("D" + hex.substr(1)));
+}
+
+TEST_CASE("a signature that was verified once is known whole, and nothing near it is") {
+    const SecretKey key = key_of(kSeed);
+    const SecretKey other = key_of("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb");
+    const auto message = as_bytes("pay 5");
+    const Signature signature = key.sign("transaction", "devnet", message);
+    CHECK(VerifiedSignatures::of_this_thread() == nullptr);
+    {
+        const VerifiedSignatures remembered;
+        CHECK(VerifiedSignatures::of_this_thread() == &remembered);
+        for (int again = 0; again < 2; ++again) {
+            CHECK(verify(key.public_key(), signature, "transaction", "devnet", message));
+            CHECK_FALSE(verify(other.public_key(), signature, "transaction", "devnet", message));
+            CHECK_FALSE(verify(key.public_key(), signature, "transaction", "devnet", as_bytes("pay 6")));
+            Signature damaged = signature;
+            damaged.bytes.back() ^= 1U;
+            CHECK_FALSE(verify(key.public_key(), damaged, "transaction", "devnet", message));
+        }
+        const VerifiedSignatures inner;
+        CHECK(VerifiedSignatures::of_this_thread() == &inner);
+    }
+    CHECK(VerifiedSignatures::of_this_thread() == nullptr);
 }

@@ -13,10 +13,10 @@ namespace {
 
 /// Trials of a row inside the test suite. Where each trial is a job of its own whose work is done, a trial
 /// costs ten times as much: those rows have fewer, most where chance decides.
-constexpr std::uint64_t kRounds = 200;
+constexpr std::uint64_t kRounds = 120;
 constexpr std::uint64_t kJobs = 60;
 constexpr std::uint64_t kCensoredMerges = 40;  // each is played beside an honest one
-constexpr std::uint64_t kDisputed = 24;        // a job with games takes many blocks
+constexpr std::uint64_t kSure = 48;            // games about every slot, and no chance in how they end
 
 SimRow row_of(const CheatRow& strategy, std::uint64_t rounds, std::uint64_t seed = 1) {
     const auto row = measure(strategy, {.rounds = rounds, .seed = seed});
@@ -27,7 +27,9 @@ SimRow row_of(const CheatRow& strategy, std::uint64_t rounds, std::uint64_t seed
 
 std::uint64_t rounds_of(const CheatRow& strategy) {
     if (strategy.name == "censored-merge") return kCensoredMerges;
-    if (strategy.disputes) return kDisputed;
+    const bool all_games =
+        strategy.challenge > 0 || strategy.trial == Trial::kGame || strategy.trial == Trial::kCall;
+    if (all_games && strategy.law == CatchLaw::kAlways) return kSure;
     const bool worked = strategy.caught != Caught::kNoWork;
     const bool one_a_job =
         strategy.trial == Trial::kMerge || strategy.trial == Trial::kLink || strategy.trial == Trial::kJob;
