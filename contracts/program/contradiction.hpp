@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives verifiers and auditors the unit roots of a claim that contradicts itself: what two verifiers post
-// alike where nothing can be recomputed from what the miner has claimed.
+// Gives verifiers and auditors the unit roots of a claim that contradicts itself: what every
+// verifier posts alike where nothing can be recomputed from what the miner has claimed.
 #pragma once
 
 #include "contracts/base/hash.hpp"

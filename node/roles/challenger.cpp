@@ -100,7 +100,7 @@ void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
     compare(state);
     challenges_.clear();
     for (const auto& [key, look] : looks_) {
-        if (!look.unit || !is_due(state, look, height) || !has_stake(state, look)) continue;
+        if (!look.unit || !is_due(state, look) || !has_stake(state, look)) continue;
         challenges_["challenge of " + claim_name(look.id)] = contracts::DisputeOpen{.job = look.id.job,
                                                                                     .round = look.id.round,
                                                                                     .kind = look.id.kind,
@@ -137,25 +137,26 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
     look.accuses = accuses;
     // Whoever accuses has to open its game, and has less time for it.
     look.until = accuses ? claim.accuse_by - 1 : *end;
+    // The time that others' accusations add to a claim is theirs alone.
+    const auto round = contracts::read_round_progress(state, id.job, id.round);
+    const auto job = contracts::read_job(state, id.job);
+    if (!accuses && round && job)
+        look.until = std::min(look.until, round->settled_at + contracts::params_of(state, *job).claim_window);
     if (height >= look.until) return static_cast<void>(looks_.erase(key));
     if (doubted == doubts_.end() || !doubted->second.unit) return;
     look.done = true;
     look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};
 }
 
-// An accuser that opens no game loses. Else one challenge is enough, unless it could be thrown: with a third
-// of the window left nobody waits for it.
-bool Challenger::is_due(const contracts::StateView& state, const Look& look, std::uint64_t height) const {
+// An accuser that opens no game loses. Somebody else's game is no reason to wait: it can be thrown, and
+// whoever has none open when the claim dies may call nobody.
+bool Challenger::is_due(const contracts::StateView& state, const Look& look) const {
     if (look.accuses) return true;
-    bool another = false;
     for (const Game& game : contracts::list_games(state, look.id.job)) {
-        if (game.claim_id(look.id.job) != look.id || game.called) continue;
-        if (game.challenger == node_.public_key()) return false;
-        another = another || game.is_open();
+        const bool about_it = game.claim_id(look.id.job) == look.id && !game.called;
+        if (about_it && game.challenger == node_.public_key()) return false;
     }
-    const auto job = contracts::read_job(state, look.id.job);
-    if (!job || !another) return job.has_value();
-    return look.until - height <= contracts::params_of(state, *job).claim_window / 3;
+    return true;
 }
 
 bool Challenger::has_stake(const contracts::StateView& state, const Look& look) {

@@ -64,8 +64,7 @@ private:
     void look_at(const contracts::StateView& state, const contracts::ClaimId& id,
                  const contracts::Claim& claim, std::uint64_t height);
     [[nodiscard]] bool is_drawn(const contracts::ClaimId& id) const;
-    [[nodiscard]] bool is_due(const contracts::StateView& state, const Look& look,
-                              std::uint64_t height) const;
+    [[nodiscard]] bool is_due(const contracts::StateView& state, const Look& look) const;
     [[nodiscard]] bool has_stake(const contracts::StateView& state, const Look& look);
     bool train(const contracts::StateView& state, const Look& look);
     void on_answer(const ClaimKey& key, const WorkerAnswered& answer);

@@ -91,7 +91,7 @@ void GamePlayer::look(const contracts::StateView& state) {
 void GamePlayer::look_at(const contracts::StateView& state, const base::Hash256& job, const Game& game) {
     if (game.claimant != me_ && game.challenger != me_) return;
     if (!game.is_open()) {
-        if (game.challenger == me_ && game.claimant_lost && !game.called) call_vouchers(state, job, game);
+        if (game.challenger == me_ && contracts::may_call(game)) call_vouchers(state, job, game);
         return;
     }
     auto& play = plays_[{job, game.number}];
@@ -128,8 +128,11 @@ void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Ha
     const auto games = contracts::list_games(state, job);
     for (const base::PublicKey& verifier : contracts::vouchers_of(state, job, won)) {
         const bool called = std::any_of(games.begin(), games.end(), [&](const Game& other) {
-            return other.called && other.claimant == verifier && other.claim_id(job) == won.claim_id(job) &&
-                   other.unit == won.unit && other.part == won.part;
+            if (!other.called || other.claimant != verifier || other.claim_id(job) != won.claim_id(job))
+                return false;
+            // Who has lost one has nothing left; a call of somebody else can be meant to be lost.
+            const bool own = other.challenger == me_ && other.unit == won.unit && other.part == won.part;
+            return own || other.claimant_lost;
         });
         if (called) continue;
         calls_[dispute_name(job, won.number) + ": I call verifier " + verifier.brief() +

@@ -28,17 +28,18 @@ public:
     }
 };
 
-/// What the game showed: that the claimed root of its unit is false, and who did.
+/// What the game showed, and who did.
 struct Shown {
     std::uint32_t unit = 0;
     Hash256 claimed;
+    bool false_claim = false;  ///< the ledger computed that it is: a game that was thrown proves nothing
     std::optional<PublicKey> winner;  ///< if it accused the claim as well
 };
 
 bool is_right(const SealedRoots& sealed, const Shown& shown, const Accusation& accusation) {
     if (accusation.verifier == shown.winner) return true;
     const auto own = sealed.by(accusation.verifier, shown.unit);
-    if (own == shown.claimed) return false;
+    if (shown.false_claim && own == shown.claimed) return false;
     if (!shown.winner) return true;
     const auto winners = sealed.by(*shown.winner, shown.unit);
     if (own && winners) return own == winners;
@@ -59,6 +60,7 @@ std::vector<bool> right_accusers(const StateView& state, const Hash256& job, con
     shown.unit =
         game.unit == dispute::UnitKind::kSegment ? game.part : program::RoundPlan(terms.spec).finalise();
     shown.claimed = program::unit_root(reveal.trace, terms.spec, shown.unit);
+    shown.false_claim = game.end == GameEnd::kJudged;
     std::vector<bool> right;
     for (const Accusation& accusation : claim.accusations)
         if (accusation.verifier == game.challenger) shown.winner = game.challenger;

@@ -94,6 +94,7 @@ void carry_out(Work& work, const Sent&, const DisputeCall& tx) {
     Job job = required(read_job(work.state, tx.job));
     const Game won = required(read_game(work.state, tx.job, tx.game));
     const ClaimId id = won.claim_id(tx.job);
+    const Claim claim = required(read_claim(work.state, id));
     Game game;
     game.round = won.round;
     game.kind = won.kind;
@@ -106,6 +107,11 @@ void carry_out(Work& work, const Sent&, const DisputeCall& tx) {
     game.challenger_owner = won.challenger_owner;
     game.called = true;
     game.cost = won.cost;
+    if (!won.claimant_lost) {
+        game.bond =
+            required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
+        lock_stake(work.state, game.challenger, game.bond);
+    }
     open_game(work, job, std::move(game), required(unit_claim(work.state, id, won.unit, won.part)));
 }
 

@@ -54,17 +54,26 @@ auto with_facts(const StateView& state, const Hash256& job, std::uint32_t number
 
 }  // namespace
 
+namespace {
+
+/// Whether the sender's free stake covers the bond of one more challenge of the claim.
+Checked covers_bond(const Case& c, const Hash256& id, const Claim& claim) {
+    const auto job = read_job(c.state, id);
+    ASSAY_CHECK(job.has_value());
+    const auto bond = challenge_bond(params_of(c.state, *job), *job, job->auction.clearing_price, claim);
+    if (!bond) return failed(Reason::kAmountOverflow);
+    return read_stake(c.state, c.sender).free >= *bond ? Checked{} : failed(Reason::kInsufficientStake);
+}
+
+}  // namespace
+
 Checked check(const Case& c, const DisputeOpen& tx) {
     const ClaimId id{tx.job, tx.round, tx.kind, tx.number};
     ASSAY_ASSIGN(const Claim claim, challengeable(c, id));
     if (claim.owner == c.owner) return failed(Reason::kOwnClaim);
     if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
     if (unused_accusation(claim, c.sender)) return {};  // its enlistment answers for it
-    const auto job = read_job(c.state, tx.job);
-    ASSAY_CHECK(job.has_value());
-    const auto bond = challenge_bond(params_of(c.state, *job), *job, job->auction.clearing_price, claim);
-    if (!bond) return failed(Reason::kAmountOverflow);
-    return read_stake(c.state, c.sender).free >= *bond ? Checked{} : failed(Reason::kInsufficientStake);
+    return covers_bond(c, tx.job, claim);
 }
 
 Checked check(const Case& c, const DisputePost& tx) {
@@ -101,7 +110,7 @@ Checked check(const Case& c, const DisputeCall& tx) {
     if (!read_job_progress(c.state, tx.job)) return failed(reason_of_absence(c.state, tx.job));
     const auto game = read_game(c.state, tx.job, tx.game);
     if (!game) return failed(Reason::kNoSuchGame);
-    if (game->is_open() || !game->claimant_lost || game->called) return failed(Reason::kWrongPhase);
+    if (game->called || !may_call(*game)) return failed(Reason::kWrongPhase);
     if (game->challenger != c.sender) return failed(Reason::kNotYours);
     const ClaimId id = game->claim_id(tx.job);
     const auto claim = read_claim(c.state, id);
@@ -111,10 +120,12 @@ Checked check(const Case& c, const DisputeCall& tx) {
     if (std::find(vouchers.begin(), vouchers.end(), tx.verifier) == vouchers.end())
         return failed(Reason::kNotDrawn);
     for (const Game& other : list_games(c.state, tx.job)) {
-        const bool same = other.called && other.claimant == tx.verifier && other.claim_id(tx.job) == id;
+        // Whoever calls first may do so to be silent: everybody else calls for itself.
+        const bool same = other.called && other.claimant == tx.verifier && other.challenger == c.sender &&
+                          other.claim_id(tx.job) == id;
         if (same && other.unit == game->unit && other.part == game->part) return failed(Reason::kAlreadyDone);
     }
-    return {};
+    return game->claimant_lost ? Checked{} : covers_bond(c, tx.job, *claim);
 }
 
 }  // namespace assay::contracts

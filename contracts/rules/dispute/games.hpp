@@ -5,8 +5,8 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
-#include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/work.hpp"
 
@@ -39,6 +39,11 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 /// Whoever was to move in a game that is due is silent, and loses; an accusation that is due is a game that
 /// its verifier lost by silence.
 void time_out_games(Work& work, const Deadline& deadline);
+
+/// Whether the challenger of this game may call those who vouched for the claim: it won the game, or had it
+/// open when the claim died in another one. A claimant that loses to a friend on purpose would else save all
+/// who vouched for it.
+bool may_call(const Game& game);
 
 // vouchers.cpp
 /// Who vouched for what the game is about. Of a slot the verifiers that computed the disputed unit's root

@@ -33,7 +33,8 @@ void await_accusers(State& state, const ClaimId& id, Claim& claim);
 /// game is lost by the claim.
 ///
 /// What counts is the root that each had sealed for the unit of the game, whatever unit it accused: who
-/// sealed the claimed one is wrong about it. If the winner accused the claim as well, its word is the
+/// sealed the claimed one is wrong about it, if the ledger computed that; a game that was conceded or left to
+/// the clock proves nothing. If the winner accused the claim as well, its word is the
 /// measure: of the game's unit, if it had sealed one, else of the unit that the other accused.
 std::vector<bool> right_accusers(const StateView& state, const Hash256& job, const Game& game,
                                  const Claim& claim);

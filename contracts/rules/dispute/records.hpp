@@ -63,7 +63,7 @@ struct Game {
     PublicKey challenger_owner;
     bool called = false;   ///< the claimant is a verifier that vouched for a dead claim
     bool accuses = false;  ///< the challenger is a drawn verifier: what it locked for the job answers for it
-    Amount bond;           ///< of the challenger's stake; none where the claimant was called, or it accuses
+    Amount bond;           ///< of the challenger's stake; none where it accuses, or calls after it won
     Amount cost;           ///< what replaying the slot-round costs: the most that a winner is given
     std::uint64_t opened_at = 0;
     GamePhase phase = GamePhase::kQueued;

@@ -77,8 +77,9 @@ struct DisputeConcede {
     }
 };
 
-/// node (the challenger that won the game). Calls a verifier that had computed the same root of the disputed
-/// unit: it defends that root, or loses its bond. Takes no new bond.
+/// node (the challenger that won the game, or had it open when the claim died in another). Calls a verifier
+/// that had computed the same root of the disputed unit: it defends that root, or loses its bond. Takes a new
+/// bond, like that of a challenge, of whoever did not win.
 struct DisputeCall {
     static constexpr TxType kType = TxType::kDisputeCall;
     Hash256 job;

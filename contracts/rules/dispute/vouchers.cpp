@@ -44,6 +44,10 @@ std::vector<PublicKey> vouchers_of_merge(const StateView& state, const Hash256& 
 
 }  // namespace
 
+bool may_call(const Game& game) {
+    return !game.is_open() && !game.called && (game.claimant_lost || game.end == GameEnd::kClosed);
+}
+
 std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game) {
     if (game.called) return {};
     return game.kind == ClaimKind::kSlot ? vouchers_of_slot(state, job, game)

@@ -153,6 +153,13 @@ std::string percent(double rate) {
     return text;
 }
 
+/// At the block interval that a ledger node has unless it is told another: 100 ms.
+std::string hours_text(std::uint64_t heights) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g", static_cast<double>(heights) / 36'000);
+    return text;
+}
+
 std::string signed_money(std::int64_t amount) {
     const auto magnitude = static_cast<std::uint64_t>(amount < 0 ? -amount : amount);
     return (amount < 0 ? "-" : "") + base::to_text(Amount::of(magnitude).value_or(Amount{}));
@@ -215,9 +222,10 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
              "slots of a verifier, if that is more; never more than " +
              std::to_string(plan.audit_window_most)},
         {"longest dispute", std::to_string(plan.dispute.moves) + " moves, " + size_text(plan.dispute.bytes) +
-                                " posted, at most " + std::to_string(plan.dispute.heights) +
-                                " blocks; a challenge locks " + base::to_text(plan.dispute.bond) +
-                                ", where the chain leaves a window for one"},
+                                " posted, at most " + std::to_string(plan.dispute.heights) + " blocks (" +
+                                hours_text(plan.dispute.heights) +
+                                " hours at the ledger node's ten blocks a second); a challenge locks " +
+                                base::to_text(plan.dispute.bond)},
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
                       size_text(sizes.slot_state) + ", the update from " + size_text(finalise_start(spec))},
