@@ -55,10 +55,10 @@ bool verify(const PublicKey& key, const Signature& signature, std::string_view d
             std::string_view chain_id, ByteView message) {
     const Hash256 digest = signing_hash(domain, chain_id, message);
     VerifiedSignatures* const known = VerifiedSignatures::of_this_thread();
-    if (known != nullptr && known->knows({key, digest, signature})) return true;
+    if (known != nullptr && known->knows({digest, key, signature})) return true;
     const bool right = crypto_sign_verify_detached(signature.bytes.data(), digest.bytes.data(),
                                                    digest.bytes.size(), key.bytes.data()) == 0;
-    if (right && known != nullptr) known->remember({key, digest, signature});
+    if (right && known != nullptr) known->remember({digest, key, signature});
     return right;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/base/verified_signatures.hpp"
 
-#include <cstring>
+#include <cstddef>
 #include <utility>
 
 namespace assay::base {
@@ -21,12 +21,6 @@ VerifiedSignatures* VerifiedSignatures::of_this_thread() { return remembered; }
 void VerifiedSignatures::remember(const Entry& entry) {
     if (entries_.size() == kMost) entries_.clear();
     entries_.insert(entry);
-}
-
-std::size_t VerifiedSignatures::ByDigest::operator()(const Entry& entry) const {
-    std::size_t number = 0;
-    std::memcpy(&number, entry.digest.bytes.data(), sizeof number);
-    return number;
 }
 
 }  // namespace assay::base

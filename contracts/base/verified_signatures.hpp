@@ -3,8 +3,8 @@
 // verify() found right: each is computed once and not once for each ledger.
 #pragma once
 
-#include <cstddef>
-#include <unordered_set>
+#include <compare>
+#include <set>
 
 #include "contracts/base/sign.hpp"
 
@@ -23,21 +23,18 @@ public:
     static VerifiedSignatures* of_this_thread();
 
     struct Entry {
-        PublicKey key;
         Hash256 digest;  ///< of what was signed
+        PublicKey key;
         Signature signature;
-        friend bool operator==(const Entry&, const Entry&) = default;
+        friend auto operator<=>(const Entry&, const Entry&) = default;
     };
     [[nodiscard]] bool knows(const Entry& entry) const { return entries_.contains(entry); }
     /// REQUIRES a signature that is right.
     void remember(const Entry& entry);
 
 private:
-    struct ByDigest {
-        std::size_t operator()(const Entry& entry) const;
-    };
     VerifiedSignatures* before_;
-    std::unordered_set<Entry, ByDigest> entries_;
+    std::set<Entry> entries_;
 };
 
 }  // namespace assay::base

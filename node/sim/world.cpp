@@ -41,7 +41,7 @@ contracts::Params params_of_world(const WorldSetup& setup) {
     params.audit_seal_window = params.storage_window = params.merge_seal_window = 12;
     params.beacon_window = params.audit_open_window = params.merge_open_window = 8;
     params.claim_window = std::max(3 * params.audit_seal_window, 4 + messages);
-    params.dispute_move_window = 12;
+    params.dispute_move_window = 40;
     if (!setup.probation) params.probation_rounds = 0;
     return params;
 }
@@ -402,35 +402,59 @@ void World::note_said(const Player& party, const contracts::AuditOpen& open) {
     }
 }
 
-base::Outcome<void> World::make_block() {
-    std::vector<Bytes> transactions = std::exchange(owners_, {});
-    const std::size_t of_owners = transactions.size();
-    struct Offered {
-        Player* party;
-        RequestId request;
-        base::Hash256 id;
-    };
-    std::vector<Offered> sent;
-    std::vector<Offered> held_back;
-    std::vector<Offered> left_out;
+World::Outbox World::take_offers(std::vector<Bytes>& transactions) {
+    Outbox sent;
     for (const auto& party : parties_) {
         for (auto& [request, bytes] : std::exchange(party->mempool.offered, {})) {
             const auto decoded = contracts::check_static(kChain, bytes);
             if (!decoded.ok()) continue;
-            if (const auto* open = std::get_if<contracts::AuditOpen>(&decoded->body.payload))
-                note_said(*party, *open);
-            if (holds_back(*party, decoded->body.payload)) {
-                held_back.push_back({party.get(), request, decoded->id});
-                continue;
+            const contracts::Payload& payload = decoded->body.payload;
+            if (const auto* open = std::get_if<contracts::AuditOpen>(&payload)) note_said(*party, *open);
+            const Offered offered{party.get(), request, decoded->id};
+            if (holds_back(*party, payload)) {
+                sent.held_back.push_back(offered);
+            } else if (leaves_out(*party, payload)) {
+                sent.left_out.push_back(offered);
+            } else {
+                sent.in_block.push_back(offered);
+                transactions.push_back(std::move(bytes));
             }
-            if (leaves_out(*party, decoded->body.payload)) {
-                left_out.push_back({party.get(), request, decoded->id});
-                continue;
-            }
-            sent.push_back({party.get(), request, decoded->id});
-            transactions.push_back(std::move(bytes));
         }
     }
+    return sent;
+}
+
+World::Heard World::answers_to(const Outbox& sent, const std::map<base::Hash256, std::uint16_t>& refused,
+                               std::uint64_t height) {
+    Heard events;
+    for (const Offered& one : sent.in_block) {
+        const auto found = refused.find(one.id);
+        SubmitReply reply;
+        reply.accepted = found == refused.end();
+        reply.reason = reply.accepted ? 0 : found->second;
+        reply.reason_text = reply.accepted ? "" : "refused";
+        reply.height = reply.accepted ? height : 0;
+        events[one.party].emplace_back(SubmitDone{one.request, reply});
+    }
+    // To its role, a message that the cheat holds back is one that will never be taken.
+    for (const Offered& one : sent.held_back) {
+        SubmitReply reply;
+        reply.reason = static_cast<std::uint32_t>(contracts::Reason::kMalformed);
+        reply.reason_text = "held back";
+        events[one.party].emplace_back(SubmitDone{one.request, reply});
+    }
+    // Nobody answers whoever is left out.
+    for (const Offered& one : sent.left_out) {
+        events[one.party].emplace_back(
+            SubmitDone{one.request, base::fail(base::ErrorKind::kFailure, "left out of the block")});
+    }
+    return events;
+}
+
+base::Outcome<void> World::make_block() {
+    std::vector<Bytes> transactions = std::exchange(owners_, {});
+    const std::size_t of_owners = transactions.size();
+    const Outbox sent = take_offers(transactions);
     ASSAY_ASSIGN(const ledger::Appended made, chain_->append(transactions, ledger::EmptyBlock::kMake,
                                                              clock_.now / 1'000'000, *sequencer_));
     const std::uint64_t height = chain_->height();
@@ -443,28 +467,7 @@ base::Outcome<void> World::make_block() {
         if (!decoded.ok() || found != refused.end())
             owners_refused_.push_back(found != refused.end() ? found->second : 0);
     }
-    std::map<Player*, std::vector<RoleEvent>> events;
-    for (const Offered& one : sent) {
-        const auto found = refused.find(one.id);
-        SubmitReply reply;
-        reply.accepted = found == refused.end();
-        reply.reason = reply.accepted ? 0 : found->second;
-        reply.reason_text = reply.accepted ? "" : "refused";
-        reply.height = reply.accepted ? height : 0;
-        events[one.party].emplace_back(SubmitDone{one.request, reply});
-    }
-    // To its role, a message that the cheat holds back is one that will never be taken.
-    for (const Offered& one : held_back) {
-        SubmitReply reply;
-        reply.reason = static_cast<std::uint32_t>(contracts::Reason::kMalformed);
-        reply.reason_text = "held back";
-        events[one.party].emplace_back(SubmitDone{one.request, reply});
-    }
-    // Nobody answers whoever is left out.
-    for (const Offered& one : left_out) {
-        events[one.party].emplace_back(
-            SubmitDone{one.request, base::fail(base::ErrorKind::kFailure, "left out of the block")});
-    }
+    auto events = answers_to(sent, refused, height);
     ASSAY_ASSIGN(const ledger::Block made_block, chain_->block(height));
     const Bytes block = base::encode(made_block);
     for (const auto& party : parties_) {

@@ -97,6 +97,22 @@ private:
     base::Outcome<void> settle();
     bool answer(Player& party);
     void fetch(Player& party, std::vector<RoleEvent>& events);
+    /// A transaction that a party wants in the next block.
+    struct Offered {
+        Player* party = nullptr;
+        RequestId request = 0;
+        base::Hash256 id;
+    };
+    struct Outbox {
+        std::vector<Offered> in_block;
+        std::vector<Offered> held_back;  ///< by the conduct of who offers it
+        std::vector<Offered> left_out;   ///< by whoever orders blocks
+    };
+    using Heard = std::map<Player*, std::vector<RoleEvent>>;
+    Outbox take_offers(std::vector<Bytes>& transactions);
+    /// What parties hear about what they sent.
+    static Heard answers_to(const Outbox& sent, const std::map<base::Hash256, std::uint16_t>& refused,
+                            std::uint64_t height);
     base::Outcome<void> make_block();
     /// Whether its conduct keeps a party from sending this.
     [[nodiscard]] bool holds_back(const Player& party, const contracts::Payload& payload) const;

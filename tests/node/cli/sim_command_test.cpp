@@ -20,9 +20,9 @@ TEST_CASE("sim run prints the same bytes for the same seed, however many strateg
     CHECK(first.err.find("late-cheat played") != std::string::npos);
     const auto rows = first.json()["rows"];
     REQUIRE(rows.size() == 2);
-    CHECK(keys_of(rows[0]) == std::set<std::string>{"strategy", "level", "open", "seeds", "rounds",
-                                                    "predicted", "measured", "low", "high", "profit_one",
-                                                    "profit_third", "honest_forfeits"});
+    CHECK(keys_of(rows[0]) == std::set<std::string>{"strategy", "level", "seeds", "rounds", "predicted",
+                                                    "measured", "low", "high", "profit_one", "profit_third",
+                                                    "honest_forfeits"});
     CHECK(rows[0]["strategy"] == "late-cheat");
     CHECK(rows[0]["seeds"] == 2);
     CHECK(rows[0]["rounds"] >= 16);
