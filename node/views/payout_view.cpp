@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/payout_view.hpp"
 
-#include "contracts/rules/dispute/tables.hpp"
-
 namespace assay::node {
 
 namespace {

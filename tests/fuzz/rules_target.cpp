@@ -53,7 +53,7 @@ int main(int count, char** arguments) {
         for (std::uint64_t move = 0; move < kMovesOfAWorld; ++move) world.move();
     }
     std::printf(
-        "seed %llu: %llu moves in %llu worlds, %llu merges, %llu thirds, %llu windows, %llu replays, %llu "
+        "seed %llu: %llu moves in %llu worlds, %llu merges, %llu redraws, %llu windows, %llu replays, %llu "
         "unstored, %llu withheld links, %llu games lost and %llu won by claimants, "
         "%llu games of accusers, %llu accusations dropped, %llu slots cleared, %llu merges lost, %llu calls "
         "of who attested them, "

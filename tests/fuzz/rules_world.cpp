@@ -102,7 +102,7 @@ Params RulesWorld::some_params() {
     // Else hardly any miner can lock a bond, or is ever past its probation.
     if (chance(2)) params.collusion_ppm = Params{}.collusion_ppm;
     if (chance(2)) params.forfeit_buyer_ppm = Params{}.forfeit_buyer_ppm;
-    if (chance(2)) params.probation_rounds = static_cast<std::uint32_t>(choose_(2));
+    if (chance(2)) params.probation_rounds = 0;
     params.claim_window = 3 * params.audit_seal_window + choose_(20);
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
     return check_params(params) ? Params{} : params;

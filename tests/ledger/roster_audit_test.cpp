@@ -98,4 +98,50 @@ TEST_CASE("what a slot carries over a round without a merge is judged as the rul
     CHECK(report.ok());
 }
 
+TEST_CASE("a changed penalty is reported at its line, and a changed lock at its job and round") {
+    Params params = short_windows();
+    params.probation_rounds = 1;
+    params.ask_deposit = amount(1'000);
+    // Of the jobs, one whose beacon draws the verifier that never opens.
+    bool found = false;
+    for (std::uint64_t seed = 1; seed < 20 && !found; ++seed) {
+        Env env(params);
+        for (const char* name : {"m1", "m2"}) env.miner(name, 50 * kPlenty);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.seed = seed;
+        spec.security.audit_threshold = UINT64_MAX / 10'000;
+        const Hash256 job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        play_round(env, job);
+        play_round(env, job, {.verifiers = {{"v1", VerifierManner::kSealsOnly}}});
+        const PayoutReport report = audit_payouts(env.with_evidence());
+        INFO(said(report));
+        CHECK(report.ok());
+        const auto lines = list_settlement(env.whole(), job, 1);
+        const auto penalised = std::find_if(lines.begin(), lines.end(),
+                                            [](const SettlementLine& l) { return !l.lost.is_zero(); });
+        if (penalised == lines.end()) continue;
+        found = true;
+        MemoryState state = env.with_evidence();
+        SettlementLine less = *penalised;
+        less.lost = less.lost_burned = amount(less.lost.units() - 1);
+        store(state, settlement_key(job, 1, static_cast<std::uint32_t>(penalised - lines.begin())), less);
+        const PayoutReport changed = audit_payouts(state);
+        INFO(said(changed));
+        REQUIRE_FALSE(changed.ok());
+        CHECK(changed.failures[0].where.starts_with("job " + job.brief() + " round 1 slot"));
+        CHECK(changed.failures[0].what.starts_with("audit payment: the penalty is"));
+        // Whoever locked less than the job asks was not to be enlisted.
+        state = env.with_evidence();
+        Job record = env.job(job);
+        record.verifiers[0].locked = amount(1);
+        write_job(state, record);
+        const PayoutReport enlisted = audit_payouts(state);
+        REQUIRE_FALSE(enlisted.ok());
+        CHECK(enlisted.failures[0].what.starts_with("enlistment: "));
+    }
+    CHECK(found);
+}
+
 }  // namespace assay::ledger

@@ -57,14 +57,16 @@ TEST_CASE(
     "who withholds starts is replayed from the base: it is paid less, and cheating is found; who says so "
     "falsely takes nothing from a slot") {
     constexpr std::size_t kHonest = 0, kWithholding = 1, kLazy = 2;
-    constexpr std::size_t kHonestVerifier = 0;
+    constexpr std::size_t kFalseReplayer = 2;  ///< of the verifiers; the others are honest
     ScenarioPlan plan = slow_plan();
     // Nobody is a newcomer, and half of all units are drawn: most runs begin behind the base.
     plan.params.probation_rounds = 0;
     plan.job.security.audit_threshold = UINT64_MAX / 2;
     plan.job.rounds = 3;
+    plan.slots = 6;
     plan.verifiers = 3;
-    plan.verifier_misconducts = {{1, node::Misconduct::kFalseReplay}, {2, node::Misconduct::kFalseReplay}};
+    // Two of three could take an honest slot's pay: docs/security.md.
+    plan.verifier_misconducts = {{kFalseReplayer, node::Misconduct::kFalseReplay}};
     plan.miners[kHonest].outward = true;  // what it owes is asked for over calls of its own
     plan.miners[kWithholding].conducts = {node::Misconduct::kWithheldStart};
     plan.miners[kLazy].conducts = {node::Misconduct::kWithheldStart};
@@ -77,7 +79,7 @@ TEST_CASE(
     const node::Participant& withholding = network.net().miners[kWithholding];
     const node::Participant& lazy = network.net().miners[kLazy];
     const auto& verifiers = network.net().verifiers;
-    CHECK(replays_of(network, honest, verifiers[kHonestVerifier]) == 0);
+    for (const std::size_t place : {0U, 1U}) CHECK(replays_of(network, honest, verifiers[place]) == 0);
     std::size_t replays = 0;
     std::size_t false_replays = 0;
     for (const auto& who : verifiers) {
@@ -110,10 +112,7 @@ TEST_CASE(
     // Bytes that nobody is served hide nothing.
     CHECK(count(network, LineKind::kSlot, Reason::kPaidAccused, lazy.node) > 0);
     CHECK(network.lost_by(lazy) > network.paid_to(lazy));
-    for (const auto& who : network.net().verifiers) {
-        CHECK(network.lost_by(who) == 0);
-        CHECK(network.paid_to(who) > 0);
-    }
+    for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);
     network.check_books();
     CHECK(network.train_alone(node::run_record(network.state(), job)) == job.base_root);
 }

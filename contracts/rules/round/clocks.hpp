@@ -14,7 +14,7 @@ namespace assay::contracts {
 
 /// The heights that each player has as a game begins, beside Params::dispute_move_window for each move: three
 /// times a slot-round's work at the slowest measured speed of the job's members, at most three times the
-/// commit window. Where none of them is measured yet, at the speed of the slowest miner of the disputed round.
+/// commit window. Where none of them is measured yet, at that of the slowest miner of the disputed round.
 std::uint64_t player_clock(const Params& params, const Job& job, const Round& round,
                            const std::vector<SlotRound>& slots);
 /// The heights that a verifier has to open the game of its accusation.

@@ -13,147 +13,10 @@
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/store.hpp"
-#include "tests/contracts/rules/rounds.hpp"
+#include "tests/contracts/rules/dispute_world.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
-
-namespace {
-
-using dispute::StepEnd;
-using dispute::UnitKind;
-using dispute::WayStage;
-
-constexpr std::uint64_t kWindow = 40;
-
-/// A base whose first parameter is no number, and a last boundary of zeros, with all their trees.
-class BrokenBase final : public dispute::StepMemory {
-public:
-    explicit BrokenBase(std::vector<program::TensorInfo> tensors) : tensors_(std::move(tensors)) {}
-    [[nodiscard]] program::StateRoots roots(std::uint32_t state) {
-        program::StateRoots roots;
-        roots.parameters = above({.from = dispute::Source::From::kState, .state = state}).root();
-        return roots;
-    }
-    [[nodiscard]] const dispute::StepFacts* facts() const override { return nullptr; }
-    void tile(const dispute::Source& source, std::uint64_t number, dispute::Tile& out) override {
-        out.fill(0);
-        const bool broken = source.state == 0 && source.number == 0 && number == 0;
-        if (broken) out[0] = std::numeric_limits<float>::quiet_NaN();
-    }
-    void wholes(const dispute::Source&, std::uint64_t, dispute::Cells&) override {}
-    const dispute::StoredTree& tiles(const dispute::Source& source) override {
-        const program::TensorInfo& tensor = tensors_[source.number];
-        std::vector<float> values(tensor.rows * tensor.cols, 0.0F);
-        if (source.state == 0 && source.number == 0) values[0] = std::numeric_limits<float>::quiet_NaN();
-        return tiles_ = dispute::tile_tree(tensor.rows, tensor.cols, values);
-    }
-    const dispute::StoredTree& above(const dispute::Source& source) override {
-        std::vector<Hash256> leaves;
-        for (std::uint32_t i = 0; i < tensors_.size(); ++i) {
-            dispute::Source one = source;
-            one.number = i;
-            leaves.push_back(program::tensor_leaf(tensors_[i], tiles(one).root()));
-        }
-        return above_ = dispute::StoredTree(std::move(leaves));
-    }
-    const dispute::StoredTree& components(std::uint32_t state) override {
-        const auto leaves = program::component_leaves(roots(state));
-        return components_ = dispute::StoredTree({leaves.begin(), leaves.end()});
-    }
-    void piece(std::uint64_t, base::Bytes&, std::vector<Hash256>&) override {}
-
-private:
-    std::vector<program::TensorInfo> tensors_;
-    dispute::StoredTree tiles_, above_, components_;
-};
-
-/// Two miners and three verifiers, one settled round whose claims are open, and somebody who was not drawn.
-struct DisputeWorld {
-    Env env;
-    Hash256 job;
-    program::StateRoots end;  ///< of every slot's last boundary
-    std::unique_ptr<BrokenBase> broken;
-
-    static Params params() {
-        Params params = short_windows();
-        params.claim_window = kWindow;
-        params.dispute_move_window = 6;
-        return params;
-    }
-    explicit DisputeWorld(bool has_broken_base = false, VerifierManner manner = VerifierManner::kColludes)
-        : env(params()) {
-        Play play;
-        // They say what the miners say, whose last states are not those of true_trace().
-        for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = manner;
-        for (const char* miner : {"m1", "m2"}) env.miner(miner);
-        for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
-        for (const char* other : {"v4", "m5"}) env.verifier(other);
-        JobSpec spec = small_job();
-        spec.inner_state = program::InnerState::kCarried;
-        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-        broken = std::make_unique<BrokenBase>(program.parameters);
-        if (has_broken_base) {
-            spec.initial_root = remember_base(broken->roots(0));
-            end = broken->roots(1);
-        } else {
-            end.parameters = bytes_of("parameters");
-            end.first_moment = bytes_of("first moment");
-            end.second_moment = bytes_of("second moment");
-        }
-        spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX;
-        job = env.post(spec);
-        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
-        for (std::uint32_t slot = 0; slot < 2; ++slot) play.traces[slot] = trace(slot);
-        play_round(env, job, play);
-        REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
-    }
-    /// A trace whose last state is `end`, and what it hands on that state's moments.
-    TraceRecord trace(std::uint32_t slot) {
-        const Job record = env.job(job);
-        TraceRecord trace = true_trace(record, 0, slot);
-        trace.boundaries.back() = program::state_root(end);
-        trace.carried->out =
-            remember_carried({end.first_moment, end.second_moment, record.spec.train.inner_steps});
-        return trace;
-    }
-    ClaimId claim(std::uint32_t slot) { return {job, 0, ClaimKind::kSlot, slot}; }
-    std::string miner_of(std::uint32_t slot) {
-        return env.by_node(read_slot(env.whole(), job, 0, slot)->miner).name;
-    }
-    DisputeOpen challenge(std::uint32_t slot, UnitKind unit = UnitKind::kSegment, std::uint32_t part = 0) {
-        return {job, 0, ClaimKind::kSlot, slot, unit, part};
-    }
-    std::uint32_t open(const std::string& who, std::uint32_t slot, UnitKind unit = UnitKind::kSegment) {
-        env.send(env.person(who), challenge(slot, unit));
-        return static_cast<std::uint32_t>(list_games(env.state(), job).size() - 1);
-    }
-    /// How many verifiers were drawn for slot 0.
-    std::size_t panel() { return read_slot(env.whole(), job, 0, 0)->verifiers.size(); }
-    Game game(std::uint32_t number) { return *read_game(env.whole(), job, number); }
-    Amount cost() {
-        const Job record = env.job(job);
-        return replay_cost(record, record.auction.clearing_price).value();
-    }
-    /// Of the first challenge of a claim.
-    Amount bond() { return std::max(cost(), env.params().verifier_penalty); }
-    void let_clock_run_out(std::uint32_t number) { env.advance_to(game(number).due); }
-    base::Bytes true_witness() { return dispute::carried_witness(end); }
-    /// What is posted next, of nothing that anybody computed.
-    void post(const std::string& who, std::uint32_t number) {
-        const Game running = game(number);
-        std::vector<Hash256> hashes;
-        for (std::uint64_t i = 0; i < dispute::wanted_hashes(running.way); ++i)
-            hashes.push_back(bytes_of(std::to_string(i)));
-        if (running.way.stage == WayStage::kStates) hashes.back() = running.way.end;
-        env.send(env.person(who), DisputePost{job, number, hashes});
-    }
-    void pick(const std::string& who, std::uint32_t number, std::uint64_t index) {
-        env.send(env.person(who), DisputePick{job, number, {.index = index, .end = std::nullopt}});
-    }
-};
-
-}  // namespace
 
 TEST_CASE("anybody with stake challenges any unit of an open claim, and nobody a claim of its own") {
     DisputeWorld w;
@@ -334,14 +197,14 @@ TEST_CASE("a claim stays open behind its window while a game about it is") {
     DisputeWorld w;
     const std::string miner = w.miner_of(0);
     const std::uint64_t settled = read_round(w.env.state(), w.job, 0)->settled_at;
-    w.env.advance_to(settled + kWindow - 1);
+    w.env.advance_to(settled + kDisputeWindow - 1);
     const std::uint32_t number = w.open("v4", 0, UnitKind::kCarried);
-    w.env.advance_to(settled + kWindow + 3);
+    w.env.advance_to(settled + kDisputeWindow + 3);
     REQUIRE(w.game(number).is_open());
     REQUIRE(read_claim(w.env.state(), w.claim(0)).has_value());
     CHECK_FALSE(read_claim(w.env.state(), w.claim(1)).has_value());
-    w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(0));
-    w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(1));
+    w.env.refuse(Reason::kDisputeWindowClosed, w.env.person("m5"), w.challenge(0));
+    w.env.refuse(Reason::kDisputeWindowClosed, w.env.person("m5"), w.challenge(1));
     w.env.send(w.env.person(miner), DisputeProve{w.job, number, w.true_witness()});
     w.env.next_block();
     CHECK_FALSE(read_claim(w.env.state(), w.claim(0)).has_value());
@@ -361,108 +224,6 @@ TEST_CASE("when a claim dies, its other games end without a loser") {
     }
     CHECK(w.env.stake("m5") == stake);
     CHECK(read_claim(w.env.state(), w.claim(0))->challenges == 0);
-}
-
-TEST_CASE("the winner calls those who vouched: each defends the root that it computed, or loses its bond") {
-    DisputeWorld w;
-    const std::string miner = w.miner_of(0);
-    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
-    w.env.refuse(Reason::kWrongPhase, w.env.person("v4"),
-                 DisputeCall{w.job, 0, w.env.person("v1").node_key()});
-    // A thrown game proves nothing: the miner concedes though its segment is right.
-    w.env.send(w.env.person(miner), DisputeConcede{w.job, 0});
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
-    REQUIRE(vouchers.size() == w.panel());
-    REQUIRE(vouchers.size() >= 2);
-    Person& first = w.env.by_node(vouchers[0]);
-    Person& second = w.env.by_node(vouchers[1]);
-    w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeCall{w.job, 0, vouchers[0]});
-    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"), DisputeCall{w.job, 0, w.env.person("m1").node_key()});
-    for (const PublicKey& voucher : vouchers) w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, voucher});
-    w.env.refuse(Reason::kAlreadyDone, w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
-    const std::uint64_t stake = w.env.stake(first.name);
-    const std::uint64_t watchers = w.env.stake("v4");
-    w.post(first.name, 1);
-    w.env.send(second, DisputeConcede{w.job, 2});
-    w.let_clock_run_out(1);
-    CHECK_FALSE(w.game(1).claimant_lost);
-    CHECK(w.env.stake(first.name) == stake);
-    CHECK(w.env.stake("v4") == watchers);  // a call takes no bond
-    CHECK(w.game(2).claimant_lost);
-    CHECK_FALSE(w.game(2).lost.is_zero());
-    for (const EnlistedVerifier& verifier : w.env.job(w.job).verifiers) {
-        if (verifier.node == second.node_key()) CHECK(verifier.dropped);
-    }
-}
-
-TEST_CASE("a claim that its miner loses to a friend on purpose saves nobody who vouched for it") {
-    DisputeWorld w;
-    const std::string miner = w.miner_of(0);
-    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));  // honest
-    w.env.send(w.env.person("m5"), w.challenge(0, UnitKind::kSegment, 0));  // the miner's friend
-    const std::uint64_t stake = w.env.stake("v4");
-    w.env.send(w.env.person(miner), DisputeConcede{w.job, 1});
-    REQUIRE(w.game(0).end == GameEnd::kClosed);
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
-    REQUIRE_FALSE(vouchers.empty());
-    Person& voucher = w.env.by_node(vouchers[0]);
-    // The friend calls it about another unit, and about the same: to be silent.
-    w.env.send(w.env.person("m5"), DisputeCall{w.job, 1, vouchers[0]});
-    w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeCall{w.job, 0, vouchers[0]});
-    const std::uint64_t free = read_stake(w.env.state(), w.env.person("v4").node_key()).free.units();
-    w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
-    w.env.refuse(Reason::kAlreadyDone, w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
-    CHECK(w.game(3).called);
-    CHECK(w.game(3).part == 1);
-    CHECK_FALSE(w.game(3).bond.is_zero());  // who did not win pays for a wrong call
-    CHECK(read_stake(w.env.state(), w.env.person("v4").node_key()).free.units() ==
-          free - w.game(3).bond.units());
-    w.env.send(voucher, DisputeConcede{w.job, 3});
-    CHECK(w.game(3).claimant_lost);
-    CHECK_FALSE(w.game(3).lost.is_zero());
-    CHECK(w.env.stake("v4") == stake);
-}
-
-TEST_CASE("a wrong call of one who did not win costs its bond") {
-    DisputeWorld w;
-    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
-    w.env.send(w.env.person("m5"), w.challenge(0, UnitKind::kSegment, 0));
-    w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 1});
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
-    REQUIRE_FALSE(vouchers.empty());
-    const std::string voucher = w.env.by_node(vouchers[0]).name;
-    const std::uint64_t stake = w.env.stake("v4");
-    w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
-    w.post(voucher, 2);
-    w.let_clock_run_out(2);
-    CHECK_FALSE(w.game(2).claimant_lost);
-    CHECK(w.game(2).lost == w.game(2).bond);
-    CHECK(w.env.stake("v4") == stake - w.game(2).bond.units());
-}
-
-TEST_CASE("nobody vouched for a unit whose start it did not compute as the miner says") {
-    // The first boundary alone is false: verifiers agree with the second unit's end, not with its start.
-    DisputeWorld w;
-    const Reveal honest = *read_reveal(w.env.state(), w.job, 0, 0);
-    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
-    w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
-    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).size() == w.panel());
-    w.env.edit<Reveal>(reveal_key(w.job, 0, 0),
-                       [](Reveal& reveal) { reveal.trace.boundaries[1] = bytes_of("false"); });
-    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).empty());
-}
-
-TEST_CASE("those who vouched for a first segment are called like all others: it starts from the base") {
-    DisputeWorld w;
-    w.open("v4", 0);
-    w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
-    REQUIRE(vouchers.size() == w.panel());
-    REQUIRE(vouchers.size() >= 2);
-    w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
-    CHECK(w.game(1).claimant == vouchers[0]);
-    CHECK(read_game_pieces(w.env.state(), w.job, 1)->unit.states[0] ==
-          read_reveal(w.env.state(), w.job, 0, 0)->trace.boundaries[0]);
 }
 
 TEST_CASE("a challenge costs something where the work costs nothing") {
@@ -531,10 +292,10 @@ TEST_CASE("a job whose end is decided waits for the games about its claims") {
     play_round(w.env, w.job);
     REQUIRE(w.env.job(w.job).phase == JobPhase::kClosing);
     const std::uint64_t settled = read_round(w.env.state(), w.job, 2)->settled_at;
-    w.env.advance_to(settled + kWindow - 1);
+    w.env.advance_to(settled + kDisputeWindow - 1);
     const DisputeOpen last{w.job, 2, ClaimKind::kSlot, 0, UnitKind::kSegment, 0};
     w.env.send(w.env.person("v4"), last);
-    w.env.advance_to(settled + kWindow + 2);
+    w.env.advance_to(settled + kDisputeWindow + 2);
     REQUIRE(w.env.job(w.job).phase == JobPhase::kClosing);
     const auto number = static_cast<std::uint32_t>(list_games(w.env.state(), w.job).size() - 1);
     w.env.send(w.env.by_node(w.game(number).claimant), DisputeConcede{w.job, number});

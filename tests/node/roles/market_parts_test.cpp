@@ -122,7 +122,8 @@ TEST_CASE("plan's bytes of a slot, up and down, are those that a market moves") 
     // A verifier's download is the formula to a hundredth, which counts with two verifiers a slot: whoever is
     // drawn besides fetches a start and lacks no update. Nobody goes on from the last round's updates.
     const program::FileSizes sizes = program::file_sizes(spec);
-    const double spared = static_cast<double>(sizes.update) - static_cast<double>(sizes.slot_head + sizes.array);
+    const double spared =
+        static_cast<double>(sizes.update) - static_cast<double>(sizes.slot_head + sizes.array);
     const double more = drawn - 2.0 * static_cast<double>(slots);
     CHECK(verifiers_down + more * spared ==
           Approx(of(planned.verifier_down.proven, 3.0 * static_cast<double>(slots))).epsilon(0.01));
