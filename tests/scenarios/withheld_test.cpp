@@ -62,6 +62,10 @@ TEST_CASE(
     // Nobody is a newcomer, and half of all units are drawn: most runs begin behind the base.
     plan.params.probation_rounds = 0;
     plan.job.security.audit_threshold = UINT64_MAX / 2;
+    // Half of the window goes by before a start counts as not served; the slots are replayed in the other
+    // half.
+    plan.params.audit_seal_window = 240 * kPatience;
+    plan.params.claim_window = 3 * plan.params.audit_seal_window;
     plan.job.rounds = 3;
     plan.slots = 6;
     plan.verifiers = 3;

@@ -203,8 +203,8 @@ TEST_CASE("a claim stays open behind its window while a game about it is") {
     REQUIRE(w.game(number).is_open());
     REQUIRE(read_claim(w.env.state(), w.claim(0)).has_value());
     CHECK_FALSE(read_claim(w.env.state(), w.claim(1)).has_value());
-    w.env.refuse(Reason::kDisputeWindowClosed, w.env.person("m5"), w.challenge(0));
-    w.env.refuse(Reason::kDisputeWindowClosed, w.env.person("m5"), w.challenge(1));
+    w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(0));
+    w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(1));
     w.env.send(w.env.person(miner), DisputeProve{w.job, number, w.true_witness()});
     w.env.next_block();
     CHECK_FALSE(read_claim(w.env.state(), w.claim(0)).has_value());
