@@ -45,14 +45,20 @@ std::set<PublicKey> owners_of(const Job& job, const std::vector<PublicKey>& node
     return owners;
 }
 
-// Owners of members that withheld a link of the round: none of their verifiers is drawn in it.
+// Owners of members that withheld a link of the round: none of their verifiers is drawn in it, unless they
+// hold half of the weight or more.
 std::set<PublicKey> withholders(const Job& job, const Round& round) {
     std::set<PublicKey> owners;
     for (const contracts::BeaconLink& link : round.links) {
         for (const contracts::BeaconMember& member : job.beacon)
             if (link.withheld && member.node == link.node) owners.insert(member.owner);
     }
-    return owners;
+    const auto weight_without = [&](const std::set<PublicKey>& excluded) {
+        base::Uint128 weight = 0;
+        for (const auto& candidate : candidates(job, round, excluded)) weight += candidate.weight;
+        return weight;
+    };
+    return weight_without(owners) * 2 > weight_without({}) ? owners : std::set<PublicKey>();
 }
 
 // Whether the slot's verifiers are the panel that the beacon draws and, where it goes on, one more.
@@ -61,9 +67,9 @@ bool is_drawn_again(const Job& job, const Round& round, const SlotRound& drawn) 
     const std::uint32_t slot = drawn.slot;
     std::set<PublicKey> excluded = {drawn.owner};
     excluded.merge(withholders(job, round));
-    auto again = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPanel), slot,
-                                          candidates(job, round, excluded),
-                                          contracts::panel_drawn(round.beacon, slot));
+    auto again =
+        contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPanel), slot,
+                                 candidates(job, round, excluded), contracts::panel_drawn(round, slot));
     if (drawn.panel != again.size()) return false;
     if (found.size() > again.size()) {
         std::set<PublicKey> others = owners_of(job, again);

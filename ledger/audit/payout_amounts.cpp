@@ -30,12 +30,16 @@ std::uint64_t divided_up(std::uint64_t value, std::uint64_t by, std::uint64_t di
     return saturated((Uint128{value} * by + divisor - 1) / divisor);
 }
 
+// The gain bound counts up to so many times the pay; where that is no amount, any bound is below it.
+Uint128 gain_at(const contracts::Params& params, const contracts::Job& job, Uint128 pay) {
+    const Uint128 highest = pay > kMost ? Uint128{kMost} : pay * params.gain_bound_max_ppm / kMillion;
+    return std::min(Uint128{job.spec.security.gain_bound.units()}, highest);
+}
+
 std::uint64_t bond_at(const contracts::Params& params, const contracts::Job& job, contracts::Amount price,
                       bool always_audited) {
     const Uint128 pay = Uint128{price.units()} * job.slot_work;
-    // The gain bound counts up to so many times the pay; where that is no amount, any bound is below it.
-    const Uint128 highest = pay > kMost ? Uint128{kMost} : pay * params.gain_bound_max_ppm / kMillion;
-    const Uint128 gain = std::min(Uint128{job.spec.security.gain_bound.units()}, highest);
+    const Uint128 gain = gain_at(params, job, pay);
     const std::uint64_t q =
         always_audited ? kMost
                        : std::min(job.spec.security.audit_threshold, job.spec.security.finalise_threshold);
@@ -91,7 +95,15 @@ std::uint64_t link_bond_of(const contracts::Params& params, const contracts::Job
     const std::uint64_t whole = share(job.spec.market.max_price.units(), work, 1);
     const std::uint64_t audits =
         saturated(Uint128{share(whole, params.audit_fee_ppm, kMillion)} * 3 * job.spec.slots);
-    return std::max(audits, params.link_penalty.units());
+    // What another draw is worth: bond, pay and gain of each slot, where three of three collude.
+    const contracts::Amount cap = job.spec.market.max_price;
+    const Uint128 pay = Uint128{cap.units()} * job.slot_work;
+    const std::uint64_t slot = saturated(pay + bond_at(params, job, cap, false) + gain_at(params, job, pay));
+    const std::uint64_t three =
+        std::uint64_t{params.collusion_ppm} * params.collusion_ppm * params.collusion_ppm;
+    const std::uint64_t again =
+        divided_up(saturated(Uint128{slot} * job.spec.slots), three, kMillion * kMillion * kMillion);
+    return std::max(saturated(Uint128{audits} + again), params.link_penalty.units());
 }
 
 std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit) {

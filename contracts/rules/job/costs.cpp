@@ -46,9 +46,36 @@ std::optional<Amount> full_audit_cost(const Params& params, const program::JobSp
     return audit ? audit->times(std::uint64_t{panel_most()} * spec.slots, 1, Rounding::kUp) : std::nullopt;
 }
 
+namespace {
+
+/// The gain bound as far as it counts. Without a largest value every one is below it.
+Amount counted_gain(const Params& params, const program::JobSpec& spec, Amount price,
+                    std::uint64_t slot_work) {
+    const auto highest = gain_bound_max(params, price, slot_work);
+    return highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
+}
+
+/// What a cheat that is found in every slot would save and win by another draw, on average.
+std::optional<Amount> worth_of_a_try(const Params& params, const program::JobSpec& spec, Amount price,
+                                     std::uint64_t slot_work) {
+    constexpr std::uint64_t kAll = kPartsPerMillion * kPartsPerMillion * kPartsPerMillion;
+    const auto pay = slot_pay(price, slot_work);
+    const auto bond = slot_bond(params, spec, price, slot_work, Audited::kAtRate);
+    const auto kept = pay && bond ? pay->plus(*bond) : std::nullopt;
+    const auto whole = kept ? kept->plus(counted_gain(params, spec, price, slot_work)) : std::nullopt;
+    const auto slots = whole ? whole->times(spec.slots, 1, Rounding::kUp) : std::nullopt;
+    return slots ? slots->times(colluding_largest_panels(params.collusion_ppm), kAll, Rounding::kUp)
+                 : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Amount> link_bond(const Params& params, const program::JobSpec& spec, std::uint64_t slot_work) {
-    const auto audits = full_audit_cost(params, spec, spec.market.max_price, slot_work);
-    return audits ? std::optional(std::max(*audits, params.link_penalty)) : std::nullopt;
+    const Amount price = spec.market.max_price;
+    const auto audits = full_audit_cost(params, spec, price, slot_work);
+    const auto again = worth_of_a_try(params, spec, price, slot_work);
+    const auto both = audits && again ? audits->plus(*again) : std::nullopt;
+    return both ? std::optional(std::max(*both, params.link_penalty)) : std::nullopt;
 }
 
 std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
@@ -66,11 +93,9 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
 std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
                                 std::uint64_t slot_work, Audited audited) {
     const auto pay = slot_pay(price, slot_work);
-    const auto highest = gain_bound_max(params, price, slot_work);
-    // Without a largest value every one is below it.
-    const Amount gain = highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
     if (!pay) return std::nullopt;
-    const CheatStake stake{*pay, program::RoundPlan(spec).units(), gain};
+    const CheatStake stake{*pay, program::RoundPlan(spec).units(),
+                           counted_gain(params, spec, price, slot_work)};
     return deterring_bond(params, stake,
                           audited == Audited::kAlways ? std::numeric_limits<std::uint64_t>::max()
                                                       : spec.security.least_threshold());

@@ -22,4 +22,7 @@ constexpr std::uint64_t colluding_panels(std::uint64_t part, std::uint64_t whole
     return (part * whole * whole + part * part * whole + part * part * part + 2) / 3;
 }
 
+/// How likely the largest panel belongs to them, in parts of whole³: p³.
+constexpr std::uint64_t colluding_largest_panels(std::uint64_t part) { return part * part * part; }
+
 }  // namespace assay::contracts

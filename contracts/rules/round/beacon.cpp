@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/base/wide.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -125,6 +126,14 @@ std::vector<PublicKey> withholders(const RunningRound& running) {
     for (const BeaconLink& link : running.round.links) {
         if (link.withheld) owners.push_back(member_of(running.job, link.node).owner);
     }
+    base::Uint128 all = 0;
+    base::Uint128 theirs = 0;
+    for (const Judge& judge : running.round.judges) {
+        const PublicKey& owner = enlisted_verifier(running.job, judge.node).owner;
+        all += judge.weight.units();
+        if (std::find(owners.begin(), owners.end(), owner) != owners.end()) theirs += judge.weight.units();
+    }
+    if (2 * theirs >= all) return {};
     return owners;
 }
 

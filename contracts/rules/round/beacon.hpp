@@ -21,7 +21,9 @@ bool void_try(RunningRound& running);
 /// Sets the round's beacon from the links of its last try; of the commits, when there is no link.
 void close_links(RunningRound& running);
 
-/// Owners of members that withheld a link in this round: none of their verifiers is drawn in it.
+/// Owners of members that withheld a link in this round: none of their verifiers is drawn in it. Nobody,
+/// where they hold half of the judges' weight or more: whoever orders blocks could else leave out the links
+/// of the honest, and have its friends drawn alone.
 std::vector<PublicKey> withholders(const RunningRound& running);
 
 /// Pays what the audits of a round at rate 1 cost more than those at the job's rates from the link bonds that

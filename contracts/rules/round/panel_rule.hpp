@@ -9,13 +9,17 @@
 
 #include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/records.hpp"
 #include "contracts/rules/round/seals.hpp"
 
 namespace assay::contracts {
 
-/// How many verifiers the beacon draws for a slot at first, if there are as many owners.
-inline std::size_t panel_drawn(const Hash256& beacon, std::uint32_t slot) {
-    return 1 + static_cast<std::size_t>(draw_below(beacon, "panel", slot, 0, panel_most()));
+/// How many verifiers the beacon of the round draws for a slot at first, if there are as many owners. After a
+/// missing link the panel is the largest: whoever withholds a link to have panels drawn again wins only where
+/// all of the largest one are its friends (link_bond).
+inline std::size_t panel_drawn(const Round& round, std::uint32_t slot) {
+    if (round.link_missing) return panel_most();
+    return 1 + static_cast<std::size_t>(draw_below(round.beacon, "panel", slot, 0, panel_most()));
 }
 
 /// The stage in which the verifier drawn at `place` of a slot seals and opens; places count from 0, `panel`

@@ -67,7 +67,7 @@ struct AuditWindow {
     }
 };
 
-/// Verifiers that a slot's traffic is quoted for: two recompute, and one more draws with them.
+/// Verifiers that a slot's traffic is quoted for: the largest panel.
 constexpr std::uint32_t kQuotedVerifiers = 3;
 
 /// Bytes of the files that travel, and how many of them do.
@@ -212,8 +212,8 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
                                " if every round costs its most"},
         {"deadline", std::to_string(spec.market.deadline_blocks) + " blocks after submission"},
         {"paid when",
-         "its drawn units are recomputed with equal bits, or nothing of it is drawn, or no panel decides in "
-         "time"},
+         "its update is stored and no drawn verifier finds another root, or all who accuse it lose their "
+         "games; what is held is paid once its window is over and no game has defeated it"},
         {"recomputed", "newcomers: every segment; proven miners: " + percent(plan.audit_rate) +
                            " of segments, drawn after all have committed"},
         {"audits",

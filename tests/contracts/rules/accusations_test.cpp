@@ -99,7 +99,9 @@ const Play kAllLie{.verifiers = {{"v1", VerifierManner::kAccuses},
 
 TEST_CASE("the beacon draws one to three verifiers, each as often as the others") {
     std::vector<int> sizes(4, 0);
-    for (std::uint32_t slot = 0; slot < 3'000; ++slot) ++sizes.at(panel_drawn(bytes_of("b"), slot));
+    Round drawn;
+    drawn.beacon = bytes_of("b");
+    for (std::uint32_t slot = 0; slot < 3'000; ++slot) ++sizes.at(panel_drawn(drawn, slot));
     CHECK(sizes[0] == 0);
     for (const std::size_t size : {1U, 2U, 3U}) {
         CHECK(sizes[size] > 900);
@@ -108,7 +110,7 @@ TEST_CASE("the beacon draws one to three verifiers, each as often as the others"
     AccusedWorld w({});
     for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) {
         const Round round = *read_round(w.env.whole(), w.job, 0);
-        CHECK(slot.verifiers.size() == panel_drawn(round.beacon, slot.slot));
+        CHECK(slot.verifiers.size() == panel_drawn(round, slot.slot));
         CHECK(slot.panel == slot.verifiers.size());
     }
 }

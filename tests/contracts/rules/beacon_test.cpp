@@ -55,9 +55,16 @@ TEST_CASE("every member of a beacon locks a link bond, which comes back when the
     BeaconWorld w;
     const Amount bond = w.bond();
     const Job job = w.env.job(w.job);
-    // Three audits of every unit of every slot, at the cap.
-    const auto all = full_audit_cost(w.params, job.spec, job.spec.market.max_price, job.slot_work);
-    REQUIRE(bond == *all);
+    // Three audits of every unit of every slot, at the cap, and of each slot a twenty-seventh of what another
+    // draw could save and win: its bond, its pay and the gain bound.
+    const Amount cap = job.spec.market.max_price;
+    const Amount all = full_audit_cost(w.params, job.spec, cap, job.slot_work).value();
+    const Amount slot = slot_bond(w.params, job.spec, cap, job.slot_work, Audited::kAtRate)
+                            ->plus(slot_pay(cap, job.slot_work).value())
+                            ->plus(job.spec.security.gain_bound)
+                            .value();
+    const double again = static_cast<double>(slot.units()) * job.spec.slots / 27;
+    CHECK(std::abs(static_cast<double>(bond.units() - all.units()) - again) < 1e-5 * again + 1);
     REQUIRE(bond > w.params.link_penalty);
     for (const std::string& name : kMembers) CHECK(w.member(name).bond == bond);
     const std::uint64_t balance =
@@ -83,7 +90,8 @@ TEST_CASE("every member of a beacon locks a link bond, which comes back when the
 TEST_CASE("who cannot cover the link bond is no member") {
     BeaconWorld w;
     const Hash256 next = w.env.post(small_job());
-    const Amount bond = w.bond();
+    const Job terms = w.env.job(next);
+    const Amount bond = link_bond(w.params, terms.spec, terms.slot_work).value();
     Person& sequencer = w.env.person("sequencer");
     w.env.refuse(Reason::kInsufficientStake, sequencer,
                  ValidatorEnlist{next, chain_tip(sequencer.secret, 3)});
@@ -169,8 +177,18 @@ TEST_CASE("m holders of links have m + 1 tries, and each costs a link bond") {
     REQUIRE(round.phase == RoundPhase::kServe);
     CHECK(w.link("buyer").index == kMembers.size() - 1);
     CHECK(w.link("buyer").opened);
-    // Nobody whose owner withheld a link judges: here nobody is left.
-    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) CHECK(slot.verifiers.empty());
+    // Nobody whose owner withheld a link judges, unless that is half of the weight: here it is all.
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) CHECK(slot.verifiers.size() == 3);
+}
+
+TEST_CASE("after a missing link every panel is the largest") {
+    BeaconWorld w;
+    play_round(w.env, w.job, {.withhold_links = {"buyer"}});
+    const Round round = *read_round(w.env.whole(), w.job, 0);
+    REQUIRE(round.link_missing);
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) CHECK(slot.panel == panel_most());
+    const Round next = w.env.round(w.job);
+    CHECK_FALSE(next.link_missing);
 }
 
 TEST_CASE("with no link at all the beacon is made of the commits, and the round is at rate 1") {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/deterrence.hpp"
 #include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/round/draws.hpp"
@@ -59,10 +60,12 @@ TEST_CASE("a third of the stake under many names has no more panels than its bon
         judges.push_back({key, key, number <= 2 ? 100U : 10U});
     }
     constexpr std::uint32_t kPanels = 20'000;
+    Round round;
+    round.beacon = bytes_of("beacon");
     std::uint32_t colluding = 0;
     for (std::uint32_t slot = 0; slot < kPanels; ++slot) {
-        const std::size_t size = panel_drawn(bytes_of("beacon"), slot);
-        const auto panel = draw_weighted(bytes_of("beacon"), "verifiers", slot, judges, size);
+        const std::size_t size = panel_drawn(round, slot);
+        const auto panel = draw_weighted(round.beacon, "verifiers", slot, judges, size);
         const bool whole =
             std::all_of(panel.begin(), panel.end(), [](const PublicKey& node) { return node.bytes[0] > 2; });
         colluding += whole ? 1 : 0;
@@ -114,6 +117,35 @@ TEST_CASE("whoever skips any number of units wins less than it loses, in every d
             // Nor is the bond larger than it has to be by more than the sum of both terms.
             RC_ASSERT(skipped < units || lost <= 2 * (won + stake.gain.units() * units + 2));
         }
+    });
+}
+
+TEST_CASE("who withholds a link for an accomplice pays more than another draw saves") {
+    tests::check_property(2'000, [] {
+        Params params;
+        params.collusion_ppm = *tests::between<std::uint64_t>(0, 900'000);
+        program::JobSpec spec = small_job();
+        spec.slots = *tests::between<std::uint32_t>(1, 64);
+        spec.market.max_price = amount(*tests::between<std::uint64_t>(1, 10'000));
+        spec.security.audit_threshold = kAlways / *tests::between<std::uint64_t>(1, 100);
+        const std::uint64_t work = *tests::between<std::uint64_t>(1, 10'000);
+        const Amount cap = spec.market.max_price;
+        const auto highest = gain_bound_max(params, cap, work);
+        spec.security.gain_bound = amount(*tests::between<std::uint64_t>(0, highest->units()));
+        const auto link = link_bond(params, spec, work);
+        const auto audits = full_audit_cost(params, spec, cap, work);
+        const auto bond = slot_bond(params, spec, cap, work, Audited::kAtRate);
+        RC_ASSERT((link && audits && bond));
+        // Each slot of the round is a cheat that was found. Another draw finds all of them again, but for
+        // those whose three verifiers are friends; what is burned for it is what audits at rate 1 leave of
+        // the bond.
+        const long double beta = static_cast<long double>(params.collusion_ppm) / 1e6L;
+        const auto slot = static_cast<long double>(bond->units() + slot_pay(cap, work)->units() +
+                                                   spec.security.gain_bound.units());
+        const long double saved = beta * beta * beta * slot * spec.slots;
+        const auto burned =
+            static_cast<long double>(link->units()) - static_cast<long double>(audits->units());
+        RC_ASSERT(burned * (1.0L + 1e-12L) >= saved);
     });
 }
 
