@@ -34,9 +34,9 @@ std::optional<Amount> full_audit_cost(const Params& params, const program::JobSp
                                       std::uint64_t slot_work);
 
 /// What each member of a job's beacon locks behind its links, and loses for a withheld one: what a round at
-/// rate 1 costs in audits at the job's cap, which it pays, and beside it what another draw is worth to a cheat,
-/// which is burned: of each slot its bond, pay and gain, times the chance that the largest panel belongs to
-/// those who collude (Params::collusion_ppm). Never less than Params::link_penalty.
+/// rate 1 costs in audits at the job's cap, which it pays, and beside it what another draw is worth to a
+/// cheat, which is burned: of each slot its bond, pay and gain, times the chance that the largest panel
+/// belongs to those who collude (Params::collusion_ppm). Never less than Params::link_penalty.
 std::optional<Amount> link_bond(const Params& params, const program::JobSpec& spec, std::uint64_t slot_work);
 
 /// The most that one round can take from escrow: every slot paid, every unit of every slot audited by three

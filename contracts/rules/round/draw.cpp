@@ -55,9 +55,8 @@ void draw_beacon(RunningRound& running) {
         slot.drawn_units =
             draw_units(running.round.beacon, slot.slot, plan, unit_rates(running.job.spec.security, all));
         drawn += slot.drawn_units.size();
-        slot.verifiers =
-            draw_weighted(running.round.beacon, draw_label(Stage::kPanel), slot.slot,
-                          judges_of(running, slot), panel_drawn(running.round, slot.slot));
+        slot.verifiers = draw_weighted(running.round.beacon, draw_label(Stage::kPanel), slot.slot,
+                                       judges_of(running, slot), panel_drawn(running.round, slot.slot));
         slot.panel = static_cast<std::uint32_t>(slot.verifiers.size());
     }
     running.work.tell({.kind = EventKind::kBeaconDrawn,
