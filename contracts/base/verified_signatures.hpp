@@ -10,8 +10,8 @@
 
 namespace assay::base {
 
-/// While one lives, sign() of its thread tells it, and verify() asks it first. What it answers is exact: key, digest and signature
-/// are compared whole. One inside another's life takes its place.
+/// While one lives, sign() of its thread tells it, and verify() asks it first. What it answers is exact: key,
+/// digest and signature are compared whole. One inside another's life takes its place.
 class VerifiedSignatures {
 public:
     VerifiedSignatures();

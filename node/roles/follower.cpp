@@ -137,8 +137,7 @@ base::Outcome<ledger::ExecutedBlock> Follower::execute(base::ByteView encoded_bl
     now_.time_ms = made.time_ms;
     const auto collect = [&](const std::vector<base::Bytes>& encoded) {
         for (const base::Bytes& bytes : encoded) {
-            if (auto event = base::decode<contracts::Event>(bytes); event.ok())
-                made.events.push_back(*event);
+            if (auto event = base::decode<contracts::Event>(bytes); event.ok()) made.events.push_back(*event);
         }
     };
     collect(replayed->begin_events);

@@ -205,8 +205,8 @@ FileRef HashChain::merged(const FileRef& base, const std::vector<Hash256>& updat
     base::Hasher hasher("assay/sim/merge");
     hasher.add(base_root(base));
     for (const Hash256& update : updates) hasher.add(update);
-    return SharedFiles::of(
-        with_step(file_of(hasher.finish(), sizes_.base_state), step_of(base->bytes) + spec_.train.inner_steps));
+    return SharedFiles::of(with_step(file_of(hasher.finish(), sizes_.base_state),
+                                     step_of(base->bytes) + spec_.train.inner_steps));
 }
 
 }  // namespace assay::node::sim

@@ -92,8 +92,8 @@ private:
     std::vector<Hash256> tile_path_;    ///< siblings of its first tile
     std::vector<Hash256> tensor_path_;  ///< siblings of the tensor
     mutable std::map<std::tuple<std::uint64_t, Hash256, Hash256>, ChainState> states_;  ///< of state_at()
-    mutable std::map<base::Hash256, program::StateRoots> base_roots_;                    ///< by file
-    mutable std::map<base::Hash256, Hash256> contents_;                                  ///< of arrays, by file
+    mutable std::map<base::Hash256, program::StateRoots> base_roots_;                   ///< by file
+    mutable std::map<base::Hash256, Hash256> contents_;  ///< of arrays, by file
 };
 
 }  // namespace assay::node::sim

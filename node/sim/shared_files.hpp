@@ -33,13 +33,13 @@ public:
     base::Outcome<FileRef> behind(const worker::SharedDescriptor& descriptor);
 
 private:
-    struct Opened {
+    struct GivenFile {
         std::weak_ptr<const worker::Descriptor> descriptor;  ///< gone: another may stand at its address
         FileRef file;
     };
     void forget_closed();
 
-    std::map<const worker::Descriptor*, Opened> opened_;
+    std::map<const worker::Descriptor*, GivenFile> opened_;
     std::map<base::Hash256, std::weak_ptr<const worker::Descriptor>> by_id_;
     std::deque<worker::SharedDescriptor> last_;  ///< kept open: most files are opened again soon
     std::size_t forget_at_ = 1'024;

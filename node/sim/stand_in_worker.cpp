@@ -109,8 +109,7 @@ FalseUnits StandInWorker::falsifies(SlotTurn place) const {
 
 ChainState StandInWorker::claimed_end(std::uint32_t segment, const Hash256& start, SlotTurn place) const {
     const FalseUnits lie = behaviour_.false_units;
-    const ChainState& end =
-        job_->behind(segment, start, place, nonce_of(lie, segment, place, job_->plan()));
+    const ChainState& end = job_->behind(segment, start, place, nonce_of(lie, segment, place, job_->plan()));
     return lie == FalseUnits::kPlace && segment == 0 ? end.at_step(end.head.step + 1) : end;
 }
 
@@ -141,7 +140,8 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
     const program::UnitStart start = job_->plan().start(request.unit);
     if (!start.boundary) return job_->first_root(waiting.bulk.front(), place);
     const std::size_t first = start.base ? 1 : 0;
-    const auto head = first < waiting.bulk.size() ? job_->read_head(waiting.bulk[first]->bytes) : std::nullopt;
+    const auto head =
+        first < waiting.bulk.size() ? job_->read_head(waiting.bulk[first]->bytes) : std::nullopt;
     bool whole = head && program::state_root(program::roots_of(*head)) == request.start_root;
     for (std::size_t i = 0; whole && i < start.arrays.size(); ++i) {
         const program::StatePart* part = head->part(start.arrays[i]);

@@ -96,9 +96,9 @@ base::Outcome<void> World::begin() {
         return found.ok() ? std::move(found).value() : std::nullopt;
     });
     for (const PartySetup& one : setup_.parties) {
-        parties_.push_back(std::make_unique<Player>(one.name, one.owner.empty() ? one.name : one.owner,
-                                                    one.role, one.behaviour, setup_.seed, clock_, genesis_,
-                                                    [this](SlotTurn place) { return cheat_of(place); }, shared_));
+        parties_.push_back(std::make_unique<Player>(
+            one.name, one.owner.empty() ? one.name : one.owner, one.role, one.behaviour, setup_.seed, clock_,
+            genesis_, [this](SlotTurn place) { return cheat_of(place); }, shared_));
         by_name_[one.name] = parties_.back().get();
     }
     for (const auto& party : parties_) ASSAY_TRY(register_party(*party));
