@@ -60,7 +60,7 @@ parity: ## hours: our profiles beside PyTorch on the same text; resumable; write
 	@cmake --build build --target assay assay_parity
 	@python3 tests/parity/run.py $(PARITY_FLAGS)
 
-sim: build ## every cheat against the real rules and roles, 10,000 trials each (four hours of one core); SIM_FLAGS=…
+sim: build ## every cheat against the real rules and roles, 10,000 trials each (two and a half hours of one core); SIM_FLAGS=…
 	@build/bin/assay sim run --strategies all $(or $(SIM_FLAGS),--rounds 10000 --seeds 10)
 
 exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all 2^32 inputs (half an hour of one core)

@@ -48,6 +48,8 @@ Signature SecretKey::sign(std::string_view domain, std::string_view chain_id, By
     Signature signature;
     crypto_sign_detached(signature.bytes.data(), nullptr, digest.bytes.data(), digest.bytes.size(),
                          bytes_.get());
+    if (VerifiedSignatures* const known = VerifiedSignatures::of_this_thread())
+        known->remember({digest, public_key(), signature});
     return signature;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives a process that runs many ledgers in one thread, as a simulation does, a memory of the signatures that
-// verify() found right: each is computed once and not once for each ledger.
+// are right: verify() computes each once and not once for each ledger, and none that the thread made itself.
 #pragma once
 
 #include <compare>
@@ -10,8 +10,8 @@
 
 namespace assay::base {
 
-/// While one lives, verify() of its thread asks it first. What it answers is exact: key, digest and signature
-/// are compared whole. One inside another's life takes its place.
+/// While one lives, sign() of its thread tells it, and verify() asks it first. What it answers is exact: key,
+/// digest and signature are compared whole. One inside another's life takes its place.
 class VerifiedSignatures {
 public:
     VerifiedSignatures();

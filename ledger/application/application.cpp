@@ -104,7 +104,7 @@ Outcome<Executed> Application::execute(const ProposedBlock& block) {
     drop_pending();
     ASSAY_ASSIGN(const BlockJudgement judged, run(block));
     if (!judged) return rejected(block.height, judged.error());
-    StateTree::Undo undo = now_.tree.update(candidate_->changes, now_.state);
+    StateTree::Undo undo = now_.tree.update(candidate_->changes);
     pending_ = Pending{*std::exchange(candidate_, std::nullopt), now_.tree.root(), std::move(undo)};
     const BlockResults& results = pending_->block.results;
     return Executed{results, results_root(results), pending_->app_hash};
@@ -140,10 +140,9 @@ Outcome<void> Application::commit(const Hash256& block, std::uint64_t time_ms) {
 
 Outcome<QueryAnswer> Application::prove(ByteView key) {
     // The tree may stand for a block that is executed and not committed: the answer is about what is.
-    if (pending_) now_.tree.revert(pending_->undo);
-    QueryAnswer answer{now_.height, app_hash_, now_.state.get(key), now_.tree.prove(key)};
-    if (pending_) pending_->undo = now_.tree.update(pending_->block.changes, now_.state);
-    return answer;
+    StateTree committed = now_.tree;
+    if (pending_) committed.revert(pending_->undo);
+    return QueryAnswer{now_.height, app_hash_, now_.state.get(key), committed.prove(key)};
 }
 
 Outcome<QueryAnswer> Application::query(const Query& query) {

@@ -167,18 +167,20 @@ Outcome<void> check_roots(const Header& header, const Hash256& results_root, con
 
 Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::MemoryState& state,
                                    StateTree& tree, const std::string& chain_id, const Block& block,
-                                   std::map<Bytes, std::optional<Bytes>>* changes) {
+                                   std::map<Bytes, std::optional<Bytes>>* changes,
+                                   contracts::History* history) {
     const Header& header = block.header;
     contracts::Overlay overlay(state);
     ASSAY_ASSIGN(auto executed,
                  execute_block(machine, overlay, Position{chain_id, header.height}, block.transactions));
     if (!executed) return rejected(header.height, executed.error());
-    const StateTree::Undo undo = tree.update(overlay.changes(), state);
+    const StateTree::Undo undo = tree.update(overlay.changes());
     if (const auto fits = check_roots(header, results_root(*executed), tree.root()); !fits) {
         tree.revert(undo);
         return base::failed(fits.error());
     }
     if (changes != nullptr) *changes = overlay.changes();
+    if (history != nullptr) *history = overlay.history();
     overlay.write_to(state);
     return *std::move(executed);
 }

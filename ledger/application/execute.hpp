@@ -66,10 +66,12 @@ Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay&
                                 const ProposalLimits& limits = {});
 
 /// Executes a stored block again and checks that the rules allow it, results root and state root; changes
-/// `state` and `tree`, neither when it gives an error. The caller has run check_block.
+/// `state` and `tree`, neither when it gives an error. `changes` and `history`, where asked for, are what it
+/// changed and what it handed over. The caller has run check_block.
 Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::MemoryState& state,
                                    StateTree& tree, const std::string& chain_id, const Block& block,
-                                   std::map<Bytes, std::optional<Bytes>>* changes = nullptr);
+                                   std::map<Bytes, std::optional<Bytes>>* changes = nullptr,
+                                   contracts::History* history = nullptr);
 
 /// The error for a block that was decided on and that the rules reject all the same.
 base::Failed<base::Error> rejected(std::uint64_t height, const Rejection& rejection);

@@ -42,66 +42,64 @@ struct StateTree::Change {
 };
 
 // A leaf has a value hash and no children; an inner node has at least one child, and never exactly one child
-// that is a leaf.
+// that is a leaf. Nodes never change: trees share those that are the same in both.
 struct StateTree::Node {
     using Changes = std::span<const Change>;
 
     Hash256 hash;
     Hash256 path, value_hash;  // leaves only
-    std::unique_ptr<Node> left, right;
+    Root left, right;
 
     [[nodiscard]] bool is_leaf() const { return !left && !right; }
-    std::unique_ptr<Node>& child(bool right_one) { return right_one ? right : left; }
-    static Hash256 hash_of(const std::unique_ptr<Node>& node) { return node ? node->hash : Hash256{}; }
+    static Hash256 hash_of(const Root& node) { return node ? node->hash : Hash256{}; }
 
-    static void set_leaf(std::unique_ptr<Node>& at, const Change& change, Hashed& hashed) {
-        if (!change.value_hash) return at.reset();
-        at = std::make_unique<Node>();
-        at->path = change.path;
-        at->value_hash = *change.value_hash;
-        at->hash = leaf_hash(at->path, at->value_hash);
+    static Root leaf_of(const Change& change, Hashed& hashed) {
+        if (!change.value_hash) return nullptr;
+        const auto leaf = std::make_shared<Node>();
+        leaf->path = change.path;
+        leaf->value_hash = *change.value_hash;
+        leaf->hash = leaf_hash(leaf->path, leaf->value_hash);
         ++hashed.records;
+        return leaf;
     }
 
-    /// Carries out all changes below one node; their paths ascend, differ, and are alike above `depth`.
-    static void apply(std::unique_ptr<Node>& at, std::size_t depth, Changes changes, Hashed& hashed) {
-        if (changes.empty()) return;
+    /// The node in whose place all changes below it were carried out; their paths ascend, differ, and are
+    /// alike above `depth`.
+    static Root changed(const Root& at, std::size_t depth, Changes changes, Hashed& hashed) {
+        if (changes.empty()) return at;
         const bool alone = !at || (at->is_leaf() && at->path == changes.front().path);
-        if (changes.size() == 1 && alone) return set_leaf(at, changes.front(), hashed);
-        if (!at || at->is_leaf()) {
-            std::unique_ptr<Node> leaf = std::exchange(at, std::make_unique<Node>());
-            if (leaf) at->child(goes_right(leaf->path, depth)) = std::move(leaf);
+        if (changes.size() == 1 && alone) return leaf_of(changes.front(), hashed);
+        Root left, right;
+        if (at && at->is_leaf()) {
+            (goes_right(at->path, depth) ? right : left) = at;
+        } else if (at) {
+            left = at->left;
+            right = at->right;
         }
         const auto middle = std::partition_point(changes.begin(), changes.end(),
                                                  [&](const Change& c) { return !goes_right(c.path, depth); });
-        apply(at->left, depth + 1, Changes(changes.begin(), middle), hashed);
-        apply(at->right, depth + 1, Changes(middle, changes.end()), hashed);
-        settle(at, hashed);
+        left = changed(left, depth + 1, Changes(changes.begin(), middle), hashed);
+        right = changed(right, depth + 1, Changes(middle, changes.end()), hashed);
+        return joined(std::move(left), std::move(right), hashed);
     }
 
-    /// After its children changed: gone without any, its only child where that is a leaf, else hashed anew.
-    static void settle(std::unique_ptr<Node>& at, Hashed& hashed) {
-        if (at->is_leaf()) return at.reset();
-        std::unique_ptr<Node>& only = at->left ? at->left : at->right;
-        if (!(at->left && at->right) && only->is_leaf()) {
-            std::unique_ptr<Node> lifted = std::move(only);
-            at = std::move(lifted);
-            return;
-        }
-        at->hash = node_hash(hash_of(at->left), hash_of(at->right));
+    /// Nothing of two that are nothing, the only one where that is a leaf, else a node above them.
+    static Root joined(Root left, Root right, Hashed& hashed) {
+        if (!left && (!right || right->is_leaf())) return right;
+        if (!right && left->is_leaf()) return left;
+        const auto node = std::make_shared<Node>();
+        node->hash = node_hash(hash_of(left), hash_of(right));
+        node->left = std::move(left);
+        node->right = std::move(right);
         ++hashed.nodes;
+        return node;
     }
 };
-
-StateTree::StateTree() = default;
-StateTree::~StateTree() = default;
-StateTree::StateTree(StateTree&&) noexcept = default;
-StateTree& StateTree::operator=(StateTree&&) noexcept = default;
 
 void StateTree::apply(std::vector<Change> changes) {
     std::sort(changes.begin(), changes.end(),
               [](const Change& a, const Change& b) { return a.path < b.path; });
-    Node::apply(root_, 0, changes, hashed_);
+    root_ = Node::changed(root_, 0, changes, hashed_);
 }
 
 StateTree StateTree::build(const std::map<Bytes, Bytes>& values) {
@@ -117,24 +115,19 @@ void StateTree::put(ByteView key, ByteView value) { apply({Change{path_of(key), 
 
 void StateTree::erase(ByteView key) { apply({Change{path_of(key), std::nullopt}}); }
 
-StateTree::Undo StateTree::update(const std::map<Bytes, std::optional<Bytes>>& changes,
-                                  const contracts::StateView& before) {
-    Undo undo;
-    for (const auto& [key, value] : changes) undo.emplace(key, before.get(key));
-    revert(changes);
+StateTree::Undo StateTree::update(const std::map<Bytes, std::optional<Bytes>>& changes) {
+    Undo undo(root_);
+    std::vector<Change> hashes;
+    hashes.reserve(changes.size());
+    for (const auto& [key, value] : changes) {
+        hashes.push_back({path_of(key), std::nullopt});
+        if (value) hashes.back().value_hash = value_hash_of(*value);
+    }
+    apply(std::move(hashes));
     return undo;
 }
 
-// Taking back and applying are one thing: set each key to the value given for it.
-void StateTree::revert(const Undo& undo) {
-    std::vector<Change> changes;
-    changes.reserve(undo.size());
-    for (const auto& [key, value] : undo) {
-        changes.push_back({path_of(key), std::nullopt});
-        if (value) changes.back().value_hash = value_hash_of(*value);
-    }
-    apply(std::move(changes));
-}
+void StateTree::revert(const Undo& undo) { root_ = undo.root_; }
 
 Hash256 StateTree::root() const { return Node::hash_of(root_); }
 

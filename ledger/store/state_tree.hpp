@@ -10,10 +10,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "contracts/base/bytes.hpp"
 #include "contracts/base/hash.hpp"
-#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 
@@ -43,31 +44,36 @@ struct StateProof {
 bool verify_present(const Hash256& root, ByteView key, ByteView value, const StateProof& proof);
 bool verify_absent(const Hash256& root, ByteView key, const StateProof& proof);
 
-/// In memory; not thread-safe. Memory about 250 bytes a key.
+/// In memory; not thread-safe. Memory about 250 bytes a key. A copy costs nothing: trees share what they have
+/// in common.
 class StateTree {
-public:
-    StateTree();
-    ~StateTree();
-    StateTree(StateTree&&) noexcept;
-    StateTree& operator=(StateTree&&) noexcept;
+    struct Node;
+    using Root = std::shared_ptr<const Node>;
 
+public:
     /// The tree of a whole state: about five hashes a key.
     static StateTree build(const std::map<Bytes, Bytes>& values);
 
     void put(ByteView key, ByteView value);
     void erase(ByteView key);  ///< nothing happens when the key is absent
     /// What revert() needs to take an update back.
-    using Undo = std::map<Bytes, std::optional<Bytes>>;
-    /// Applies an overlay's changes: each value set, or erased where it is missing. `before` is the state
-    /// that the tree stands for. Hashes each changed record, and each node above one of them once.
-    Undo update(const std::map<Bytes, std::optional<Bytes>>& changes, const contracts::StateView& before);
+    class Undo {
+        friend class StateTree;
+        explicit Undo(Root root) : root_(std::move(root)) {}
+        Root root_;
+    };
+    /// Applies an overlay's changes: each value set, or erased where it is missing. Hashes each changed
+    /// record, and each node above one of them once.
+    Undo update(const std::map<Bytes, std::optional<Bytes>>& changes);
+    /// Hashes nothing.
     void revert(const Undo& undo);
 
     [[nodiscard]] Hash256 root() const;
     /// Proof of presence when the key is in the tree, else of absence.
     [[nodiscard]] StateProof prove(ByteView key) const;
 
-    /// What the tree has hashed since it was made. For tests and measurements.
+    /// What the tree has hashed since it was made, or the tree that it is a copy of. For tests and
+    /// measurements.
     struct Hashed {
         std::uint64_t records = 0;  ///< keys and values that became leaves
         std::uint64_t nodes = 0;    ///< inner nodes
@@ -75,11 +81,10 @@ public:
     [[nodiscard]] const Hashed& hashed() const { return hashed_; }
 
 private:
-    struct Node;
     struct Change;
     void apply(std::vector<Change> changes);
 
-    std::unique_ptr<Node> root_;
+    Root root_;
     Hashed hashed_;
 };
 

@@ -73,7 +73,27 @@ std::optional<base::Bytes> Follower::history(base::ByteView key) const {
     return kept ? *std::move(kept) : std::nullopt;
 }
 
+// Another follower of this thread may have checked and executed the very same block on the very same state.
 base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
+    auto* const memory = ledger::ExecutedBlocks::of_this_thread();
+    if (memory == nullptr) {
+        ASSAY_ASSIGN(const ledger::ExecutedBlock executed, execute(encoded_block));
+        keep(executed.changes);
+        return executed.events;
+    }
+    if (const auto known = memory->find(now_, encoded_block)) {
+        known->apply_to(now_);
+        keep(known->changes);
+        return known->events;
+    }
+    ASSAY_ASSIGN(ledger::ExecutedBlock executed, execute(encoded_block));
+    keep(executed.changes);
+    contracts::Events events = executed.events;
+    memory->remember(std::move(executed));
+    return events;
+}
+
+base::Outcome<ledger::ExecutedBlock> Follower::execute(base::ByteView encoded_block) {
     const auto decoded = base::decode<ledger::Block>(encoded_block);
     if (!decoded) {
         return fail(ErrorKind::kVerification,
@@ -92,9 +112,17 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
         return base::failed(std::move(error));
     }
     ASSAY_TRY(ledger::check_header_time(block.header, genesis_, now_.time_ms));
-    std::map<base::Bytes, std::optional<base::Bytes>> changes;
+    ledger::ExecutedBlock made{.tip = now_.tip,
+                               .state_root = now_.tree.root(),
+                               .block = base::to_bytes(encoded_block),
+                               .changes = {},
+                               .history = {},
+                               .tree = {},
+                               .hash = block.header.hash(),
+                               .time_ms = block.header.time_ms,
+                               .events = {}};
     const auto replayed = ledger::replay_block(ledger::rules_machine(), now_.state, now_.tree,
-                                               genesis_.chain_id, block, &changes);
+                                               genesis_.chain_id, block, &made.changes, &made.history);
     if (!replayed) {
         base::Error error = replayed.error();
         if (now_.height == 0)
@@ -103,21 +131,18 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
                 "put back a copy of the folder state of this home";
         return base::failed(std::move(error));
     }
-    const ledger::BlockResults& results = *replayed;
+    made.tree = now_.tree;
     now_.height = block.header.height;
-    now_.tip = block.header.hash();
-    now_.time_ms = block.header.time_ms;
-    keep(changes);
-
-    contracts::Events events;
+    now_.tip = made.hash;
+    now_.time_ms = made.time_ms;
     const auto collect = [&](const std::vector<base::Bytes>& encoded) {
         for (const base::Bytes& bytes : encoded) {
-            if (auto event = base::decode<contracts::Event>(bytes); event.ok()) events.push_back(*event);
+            if (auto event = base::decode<contracts::Event>(bytes); event.ok()) made.events.push_back(*event);
         }
     };
-    collect(results.begin_events);
-    for (const auto& transaction : results.transactions) collect(transaction.events);
-    return events;
+    collect(replayed->begin_events);
+    for (const auto& transaction : replayed->transactions) collect(transaction.events);
+    return made;
 }
 
 std::vector<std::string> Follower::take_notes() { return std::exchange(notes_, {}); }

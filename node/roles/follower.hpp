@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contracts/rules/state/events.hpp"
+#include "ledger/application/executed_blocks.hpp"
 #include "ledger/application/verified_state.hpp"
 
 namespace assay::node {
@@ -26,7 +27,8 @@ public:
     static base::Outcome<Follower> open(const ledger::Genesis& genesis, ledger::KeyValueProvider& store);
 
     /// Executes the next block. kVerification (wrong signature, parent, root, invariant): a ledger that
-    /// offers such a block must not be followed further.
+    /// offers such a block must not be followed further. Where this thread has a memory of executed blocks
+    /// that holds it, takes what it did from there.
     base::Outcome<contracts::Events> apply(base::ByteView encoded_block);
 
     [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
@@ -41,6 +43,8 @@ public:
 
 private:
     Follower() = default;
+    /// Checks and executes the next block: now_ is the state after it.
+    base::Outcome<ledger::ExecutedBlock> execute(base::ByteView encoded_block);
     /// Begins the store anew with the state as it is.
     base::Outcome<void> begin_store(ledger::KeyValueProvider& store);
     void give_up_store(const base::Error& why);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "contracts/arithmetic/optimizer.hpp"
-#include "contracts/base/blob_id.hpp"
 #include "contracts/dispute/tree.hpp"
 #include "contracts/program/first_state.hpp"
 #include "contracts/program/round_law.hpp"
@@ -36,8 +35,6 @@ Bytes with_step(Bytes file, std::uint64_t step) {
         file[32 + i] = static_cast<std::uint8_t>(step >> (8 * i));
     return file;
 }
-
-Hash256 content_of(ByteView file) { return base::hash("assay/sim/content", file); }
 
 std::uint32_t small_float(std::uint32_t bits) { return 0x3f800000U | (bits & 0x7fffffU); }
 
@@ -74,26 +71,30 @@ Hash256 HashChain::array_root(const Hash256& content) const {
     return dispute::climb(program::tensor_leaf(tensors_.front(), first), 0, tensors_.size(), tensor_path_);
 }
 
-Bytes HashChain::initial() const {
-    return file_of(base::Hasher("assay/sim/initial").add_u64(spec_.seed).finish(), sizes_.base_state);
+FileRef HashChain::initial() const {
+    return SharedFiles::of(
+        file_of(base::Hasher("assay/sim/initial").add_u64(spec_.seed).finish(), sizes_.base_state));
 }
 
 Hash256 HashChain::content_of_base(ByteView file, bool outer) {
     return base::hash(outer ? "assay/sim/base/outer" : "assay/sim/base", file);
 }
 
-program::StateRoots HashChain::base_roots(ByteView file) const {
-    program::StateRoots roots;
-    roots.parameters = array_root(content_of_base(file, false));
-    roots.outer = array_root(content_of_base(file, true));
-    roots.step_count = step_of(file);
+const program::StateRoots& HashChain::base_roots(const FileRef& file) const {
+    auto [found, inserted] = base_roots_.try_emplace(file->id);
+    program::StateRoots& roots = found->second;
+    if (inserted) {
+        roots.parameters = array_root(content_of_base(file->bytes, false));
+        roots.outer = array_root(content_of_base(file->bytes, true));
+        roots.step_count = step_of(file->bytes);
+    }
     return roots;
 }
 
-Hash256 HashChain::base_root(ByteView file) const { return program::state_root(base_roots(file)); }
+Hash256 HashChain::base_root(const FileRef& file) const { return program::state_root(base_roots(file)); }
 
-Hash256 HashChain::first_root(ByteView base, SlotTurn place) const {
-    const program::StateRoots roots = base_roots(base);
+Hash256 HashChain::first_root(const FileRef& base, SlotTurn place) const {
+    const program::StateRoots& roots = base_roots(base);
     const auto first = program::first_state_root(
         spec_, {.round = place.round, .base = program::state_root(roots), .carried = {}},
         program::first_state_parts(roots, std::nullopt));
@@ -101,26 +102,48 @@ Hash256 HashChain::first_root(ByteView base, SlotTurn place) const {
     return *first;
 }
 
-ChainState HashChain::state_at(std::uint64_t step, const Hash256& content, const Hash256& within) const {
+ChainState ChainState::at_step(std::uint64_t step) const {
+    ChainState other = *this;
+    other.head.step = step;
+    other.files.front() = SharedFiles::of(program::encode_state_head(other.head));
+    other.root = program::state_root(program::roots_of(other.head));
+    return other;
+}
+
+const Hash256& HashChain::content_of(const FileRef& array) const {
+    auto [found, inserted] = contents_.try_emplace(array->id);
+    if (inserted) found->second = base::hash("assay/sim/content", array->bytes);
+    return found->second;
+}
+
+const ChainState& HashChain::state_at(std::uint64_t step, const Hash256& content,
+                                      const Hash256& within) const {
+    const std::tuple key(step, content, within);
+    auto found = states_.find(key);
+    if (found == states_.end()) found = states_.emplace(key, make_state(step, content, within)).first;
+    return found->second;
+}
+
+ChainState HashChain::make_state(std::uint64_t step, const Hash256& content, const Hash256& within) const {
     ChainState state;
     state.head.step = step;
     state.head.cursor = state.head.step * spec_.train.batch;
-    std::vector<Bytes> arrays;
+    state.files.emplace_back();
     for (const program::StateArray array : program::strategy_of(spec_).lane_arrays) {
         const Hash256 own =
             base::Hasher("assay/sim/array").add(content).add_u64(static_cast<std::uint64_t>(array)).finish();
-        arrays.push_back(file_of(own, sizes_.array));
-        if (arrays.back().size() >= 2 * kContentBytes)
-            std::copy_n(within.bytes.begin(), kContentBytes, arrays.back().begin() + kContentBytes);
-        state.head.parts.push_back({array, content_of(arrays.back()), base::blob_id(arrays.back())});
+        Bytes bytes = file_of(own, sizes_.array);
+        if (bytes.size() >= 2 * kContentBytes)
+            std::copy_n(within.bytes.begin(), kContentBytes, bytes.begin() + kContentBytes);
+        const FileRef file = SharedFiles::of(std::move(bytes));
+        state.head.parts.push_back({array, content_of(file), file->id});
+        state.files.push_back(file);
     }
-    state.files.push_back(program::encode_state_head(state.head));
-    std::move(arrays.begin(), arrays.end(), std::back_inserter(state.files));
-    return state;
+    return state.at_step(step);
 }
 
-ChainState HashChain::behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
-                             std::string_view nonce) const {
+const ChainState& HashChain::behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
+                                    std::string_view nonce) const {
     return state_at(plan_.step_at(segment + 1),
                     base::Hasher("assay/sim/segment")
                         .add(start)
@@ -133,7 +156,7 @@ ChainState HashChain::behind(std::uint32_t segment, const Hash256& start, SlotTu
                     {});
 }
 
-ChainState HashChain::inside(std::uint32_t step, const Hash256& start, const Hash256& end) const {
+const ChainState& HashChain::inside(std::uint32_t step, const Hash256& start, const Hash256& end) const {
     return state_at(step, base::Hasher("assay/sim/inner").add(end).add_u64(step).finish(), start);
 }
 
@@ -174,15 +197,16 @@ std::optional<program::StateHead> HashChain::read_head(ByteView file) const {
     return std::move(head).value();
 }
 
-bool HashChain::is_part(const program::StatePart& part, ByteView file) {
+bool HashChain::is_part(const program::StatePart& part, const FileRef& file) const {
     return content_of(file) == part.root;
 }
 
-Bytes HashChain::merged(ByteView base, const std::vector<Hash256>& updates) const {
+FileRef HashChain::merged(const FileRef& base, const std::vector<Hash256>& updates) const {
     base::Hasher hasher("assay/sim/merge");
     hasher.add(base_root(base));
     for (const Hash256& update : updates) hasher.add(update);
-    return with_step(file_of(hasher.finish(), sizes_.base_state), step_of(base) + spec_.train.inner_steps);
+    return SharedFiles::of(with_step(file_of(hasher.finish(), sizes_.base_state),
+                                     step_of(base->bytes) + spec_.train.inner_steps));
 }
 
 }  // namespace assay::node::sim

@@ -5,13 +5,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/state_head.hpp"
 #include "contracts/program/trace.hpp"
+#include "node/sim/shared_files.hpp"
 
 namespace assay::node::sim {
 
@@ -28,10 +31,14 @@ struct SlotTurn {
 /// Head first, then every array, in the order of the strategy's row.
 struct ChainState {
     program::StateHead head;
-    std::vector<Bytes> files;
-    [[nodiscard]] Hash256 root() const { return program::state_root(program::roots_of(head)); }
+    std::vector<FileRef> files;
+    Hash256 root;
+
+    /// The same arrays under the head of another step.
+    [[nodiscard]] ChainState at_step(std::uint64_t step) const;
 };
 
+/// What was computed once is not computed again: one chain serves every worker of a job. Not thread-safe.
 class HashChain {
 public:
     /// REQUIRES a spec that check_spec accepts.
@@ -39,18 +46,19 @@ public:
 
     [[nodiscard]] const program::RoundPlan& plan() const { return plan_; }
     /// Base state of round 0: follows from the spec's seed.
-    [[nodiscard]] Bytes initial() const;
-    [[nodiscard]] Hash256 base_root(ByteView file) const;
-    [[nodiscard]] program::StateRoots base_roots(ByteView file) const;
+    [[nodiscard]] FileRef initial() const;
+    [[nodiscard]] Hash256 base_root(const FileRef& file) const;
+    [[nodiscard]] const program::StateRoots& base_roots(const FileRef& file) const;
     /// What the numbers of an array of a base state follow from.
     [[nodiscard]] static Hash256 content_of_base(ByteView file, bool outer);
     /// The slot's state at boundary 0: by the job's law.
-    [[nodiscard]] Hash256 first_root(ByteView base, SlotTurn place) const;
+    [[nodiscard]] Hash256 first_root(const FileRef& base, SlotTurn place) const;
     /// State behind the segment that begins at `start`. An honest segment has no nonce.
-    [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
-                                    std::string_view nonce) const;
+    [[nodiscard]] const ChainState& behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
+                                           std::string_view nonce) const;
     /// State before a step inside the segment that begins at `start` and ends at `end`.
-    [[nodiscard]] ChainState inside(std::uint32_t step, const Hash256& start, const Hash256& end) const;
+    [[nodiscard]] const ChainState& inside(std::uint32_t step, const Hash256& start,
+                                           const Hash256& end) const;
     /// Of a state inside a segment, from one of its arrays: the root that the segment begins at.
     [[nodiscard]] static std::optional<Hash256> start_inside(ByteView array);
     [[nodiscard]] std::vector<program::Fingerprint> fingerprints(std::uint32_t segment,
@@ -65,14 +73,17 @@ public:
     /// The state at this step: as it is served to one that asks what it is.
     [[nodiscard]] std::optional<program::StateHead> read_head(ByteView file) const;
     /// Whether the file is the array that the head names.
-    [[nodiscard]] static bool is_part(const program::StatePart& part, ByteView file);
-    [[nodiscard]] Bytes merged(ByteView base, const std::vector<Hash256>& updates) const;
+    [[nodiscard]] bool is_part(const program::StatePart& part, const FileRef& file) const;
+    [[nodiscard]] FileRef merged(const FileRef& base, const std::vector<Hash256>& updates) const;
 
 private:
     [[nodiscard]] Hash256 array_root(const Hash256& content) const;
     /// `within`: root of the start of the segment that the state is inside of; zero at a boundary.
-    [[nodiscard]] ChainState state_at(std::uint64_t step, const Hash256& content,
-                                      const Hash256& within) const;
+    [[nodiscard]] const ChainState& state_at(std::uint64_t step, const Hash256& content,
+                                             const Hash256& within) const;
+    [[nodiscard]] ChainState make_state(std::uint64_t step, const Hash256& content,
+                                        const Hash256& within) const;
+    [[nodiscard]] const Hash256& content_of(const FileRef& array) const;
     program::JobSpec spec_;
     program::RoundPlan plan_;
     program::FileSizes sizes_;
@@ -80,6 +91,9 @@ private:
     std::uint64_t first_tiles_;         ///< of the first tensor
     std::vector<Hash256> tile_path_;    ///< siblings of its first tile
     std::vector<Hash256> tensor_path_;  ///< siblings of the tensor
+    mutable std::map<std::tuple<std::uint64_t, Hash256, Hash256>, ChainState> states_;  ///< of state_at()
+    mutable std::map<base::Hash256, program::StateRoots> base_roots_;                   ///< by file
+    mutable std::map<base::Hash256, Hash256> contents_;  ///< of arrays, by file
 };
 
 }  // namespace assay::node::sim

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "contracts/base/verified_signatures.hpp"
+#include "ledger/application/executed_blocks.hpp"
 #include "node/sim/statistics.hpp"
 
 namespace assay::node::sim {
@@ -228,6 +229,7 @@ base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, b
     constexpr std::uint64_t kIdleJobsMax = 64;
     Tally all;
     const base::VerifiedSignatures once_for_all_parties;
+    const ledger::ExecutedBlocks executed_once;
     for (std::uint32_t i = 0; i < options.seeds; ++i) {
         const std::uint64_t want = trials * (i + 1) / options.seeds;
         if (all.trials >= want) continue;

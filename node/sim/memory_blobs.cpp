@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/sim/memory_blobs.hpp"
 
-#include <algorithm>
-
-#include "contracts/base/blob_id.hpp"
-#include "contracts/worker/frames.hpp"
-
 namespace assay::node::sim {
 
 namespace {
-constexpr std::size_t kOpenFiles = 8;
-
 base::Failed<base::Error> not_here(const BlobId& id) {
     return base::fail(base::ErrorKind::kNotFound, "blob " + id.brief() + " is not here");
 }
 }  // namespace
 
-BlobId MemoryBlobs::put_bytes(base::Bytes bytes, Serving serving, Pin pin) {
-    const BlobId id = base::blob_id(bytes);
-    put_known(id, std::move(bytes), serving, pin);
-    return id;
-}
-
-void MemoryBlobs::put_known(const BlobId& id, base::Bytes bytes, Serving serving, Pin pin) {
-    auto [found, inserted] = blobs_.try_emplace(id);
+void MemoryBlobs::put_file(const FileRef& file, Serving serving, Pin pin) {
+    auto [found, inserted] = blobs_.try_emplace(file->id);
     Blob& blob = found->second;
     if (inserted) {
-        blob = {std::move(bytes), serving, pin};
+        blob = {file, serving, pin};
     } else {
         if (serving == Serving::kServed) blob.serving = serving;
         if (pin == Pin::kPinned) blob.pin = pin;
     }
 }
 
-base::Outcome<BlobId> MemoryBlobs::put(const SharedDescriptor& file, Serving serving) {
-    ASSAY_ASSIGN(auto bytes, worker::read_all(*file, worker::kMaxBulk));
-    return put_bytes(std::move(bytes), serving);
+base::Outcome<BlobId> MemoryBlobs::put(const SharedDescriptor& descriptor, Serving serving) {
+    ASSAY_ASSIGN(const FileRef file, files_.behind(descriptor));
+    put_file(file, serving);
+    return file->id;
 }
 
 base::Outcome<void> MemoryBlobs::serve(const BlobId& id) {
@@ -48,22 +36,16 @@ base::Outcome<void> MemoryBlobs::serve(const BlobId& id) {
 base::Outcome<SharedDescriptor> MemoryBlobs::open(const BlobId& id) {
     const auto found = blobs_.find(id);
     if (found == blobs_.end()) return not_here(id);
-    const auto open =
-        std::find_if(opened_.begin(), opened_.end(), [&](const auto& e) { return e.first == id; });
-    if (open != opened_.end()) return open->second;
-    ASSAY_ASSIGN(SharedDescriptor file, worker::memory_file("blob", found->second.bytes));
-    if (opened_.size() == kOpenFiles) opened_.pop_front();
-    opened_.emplace_back(id, file);
-    return file;
+    return files_.open(found->second.file);
 }
 
 base::Outcome<base::Bytes> MemoryBlobs::read(const BlobId& id, std::size_t limit) {
     const auto found = blobs_.find(id);
     if (found == blobs_.end()) return not_here(id);
-    if (found->second.bytes.size() > limit) {
+    if (found->second.file->bytes.size() > limit) {
         return base::fail(base::ErrorKind::kFailure, "blob " + id.brief() + " is larger than expected");
     }
-    return found->second.bytes;
+    return found->second.file->bytes;
 }
 
 std::vector<BlobId> MemoryBlobs::evictable() const {
@@ -91,10 +73,10 @@ base::Outcome<void> MemoryBlobs::pin_only(const std::set<BlobId>& ids) {
     return {};
 }
 
-const base::Bytes* MemoryBlobs::served(const BlobId& id) const {
+FileRef MemoryBlobs::served(const BlobId& id) const {
     const auto found = blobs_.find(id);
     if (found == blobs_.end() || found->second.serving == Serving::kWithheld) return nullptr;
-    return &found->second.bytes;
+    return found->second.file;
 }
 
 void MemoryBlobs::evict() {

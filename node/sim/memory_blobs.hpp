@@ -2,18 +2,19 @@
 // Gives the parties of a simulation their blobs, in memory.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "node/seams/blob_files.hpp"
+#include "node/sim/shared_files.hpp"
 
 namespace assay::node::sim {
 
 class MemoryBlobs final : public BlobFiles {
 public:
+    /// `files` outlives it.
+    explicit MemoryBlobs(SharedFiles& files) : files_(files) {}
     base::Outcome<BlobId> put(const SharedDescriptor& file, Serving serving = Serving::kServed) override;
     base::Outcome<void> serve(const BlobId& id) override;
     base::Outcome<SharedDescriptor> open(const BlobId& id) override;
@@ -27,23 +28,20 @@ public:
     [[nodiscard]] bool is_intact(const BlobId& id) const override { return has(id); }
     [[nodiscard]] unsigned percent_full() const override { return 0; }
 
-    BlobId put_bytes(base::Bytes bytes, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
-    /// The same of bytes whose id is known to be this one.
-    void put_known(const BlobId& id, base::Bytes bytes, Serving serving, Pin pin);
+    void put_file(const FileRef& file, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
     /// What a peer is given; null: it is not here, or withheld.
-    [[nodiscard]] const base::Bytes* served(const BlobId& id) const;
+    [[nodiscard]] FileRef served(const BlobId& id) const;
     /// Drops what may be dropped.
     void evict();
 
 private:
     struct Blob {
-        base::Bytes bytes;
+        FileRef file;
         Serving serving = Serving::kServed;
         Pin pin = Pin::kPinned;
     };
+    SharedFiles& files_;
     std::map<BlobId, Blob> blobs_;
-    /// Files of the blobs that were opened last: a base state is opened for every unit of a round.
-    std::deque<std::pair<BlobId, SharedDescriptor>> opened_;
 };
 
 }  // namespace assay::node::sim

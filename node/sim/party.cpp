@@ -11,14 +11,15 @@ base::SecretKey key_of(std::uint64_t seed, const std::string& name) {
 
 Player::Player(std::string called, const std::string& owned_by, WorkRole role_kind, Conduct behaves,
                std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
-               StandInWorker::Accomplice accomplice)
+               StandInWorker::Accomplice accomplice, SharedWork& shared)
     : name(std::move(called)),
       kind(role_kind),
       behaviour(std::move(behaves)),
       owner(key_of(seed, owned_by)),
       node(key_of(seed, name + "'s node")),
       random(base::Hasher("assay/sim/party").add_u64(seed).add(base::as_bytes(name)).finish()),
-      worker(behaviour, std::move(accomplice)),
+      worker(behaviour, std::move(accomplice), shared),
+      blobs(shared.files()),
       parts{.seams = {clock, random, timers, mempool, network, notes, worker, log},
             .files = blobs,
             .genesis = genesis,

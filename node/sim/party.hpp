@@ -22,7 +22,7 @@ struct Player {
     /// `owned_by` is the name that the owner's key follows from.
     Player(std::string called, const std::string& owned_by, WorkRole kind, Conduct behaves,
            std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
-           StandInWorker::Accomplice accomplice);
+           StandInWorker::Accomplice accomplice, SharedWork& shared);
 
     std::string name;
     WorkRole kind;

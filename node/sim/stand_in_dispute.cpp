@@ -46,15 +46,6 @@ frames::Message witness(bool crafted) {
 
 }  // namespace
 
-const StandInWorker::ZeroTree& StandInWorker::zeros_of(std::uint64_t leaves) {
-    auto [found, inserted] = zeros_.try_emplace(leaves);
-    if (inserted) {
-        const dispute::StoredTree tree{std::vector<Hash256>(leaves)};
-        found->second = {tree.root(), tree.siblings(0)};
-    }
-    return found->second;
-}
-
 std::optional<Hash256> StandInWorker::start_of(const frames::Descend& request, const Waiting& waiting) const {
     const dispute::Question& question = request.question;
     if (question.at.segment == 0 && !request.from_step) {
@@ -62,10 +53,10 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Descend& request, c
         return job_->first_root(waiting.bulk.front(), {question.round, question.slot});
     }
     if (waiting.bulk.size() < 2) return std::nullopt;
-    const auto head = job_->read_head(waiting.bulk.front());
+    const auto head = job_->read_head(waiting.bulk.front()->bytes);
     if (!head || program::state_root(program::roots_of(*head)) != request.start_root) return std::nullopt;
     if (head->step == job_->plan().steps(question.at.segment).first) return request.start_root;
-    return HashChain::start_inside(waiting.bulk[1]);
+    return HashChain::start_inside(waiting.bulk[1]->bytes);
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& request, const Waiting& waiting) {
@@ -75,23 +66,22 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     const auto start = start_of(request, waiting);
     if (!start) return {refused("no start"), {}};
     // Who does not defend its lie finds what the unit really gives: nothing of it folds into its claim.
-    const Hash256 end = behaviour_.defends_lies ? claimed_end(question.at.segment, *start, place).root()
-                                                : job_->behind(question.at.segment, *start, place, {}).root();
+    const Hash256 end = behaviour_.defends_lies ? claimed_end(question.at.segment, *start, place).root
+                                                : job_->behind(question.at.segment, *start, place, {}).root;
     if (request.want_state) {
-        ChainState inside = job_->inside(question.at.step, *start, end);
-        return {frames::Descended{{}, 1'000'000}, std::move(inside.files)};
+        return {frames::Descended{{}, 1'000'000}, job_->inside(question.at.step, *start, end).files};
     }
     const auto behind = [&](std::uint32_t step) {
-        return step + 1 >= steps.last ? end : job_->inside(step + 1, *start, end).root();
+        return step + 1 >= steps.last ? end : job_->inside(step + 1, *start, end).root;
     };
     if (question.kind == QuestionKind::kSteps) {
         std::vector<Hash256> roots;
         for (std::uint32_t step = steps.first; step < steps.last; ++step) roots.push_back(behind(step));
         return {row_of(std::move(roots), question.row), {}};
     }
-    if (!program_) program_ = program::build_step_program(spec_.model, spec_.train, spec_.profile);
+    const auto program = shared_.program_of(spec_);
     const std::uint32_t step = question.at.step;
-    const auto facts = dispute::facts_of(spec_, *program_, {question.round, question.slot, step, step});
+    const auto facts = dispute::facts_of(spec_, *program, {question.round, question.slot, step, step});
     const Hash256 content = behind(step);
     const auto tiles = [&](std::uint32_t index, std::uint32_t output) {
         const std::uint64_t count = facts.tiles(facts.output(index, output));
@@ -106,11 +96,11 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
             for (std::uint32_t index = 0; index < facts.operators(); ++index) {
                 const std::uint32_t outputs = facts.first_output[index + 1] - facts.first_output[index];
                 for (std::uint32_t output = 0; output < outputs; ++output)
-                    roots.push_back(zeros_of(facts.tiles(facts.output(index, output))).root);
+                    roots.push_back(shared_.zeros_of(facts.tiles(facts.output(index, output))).root);
             }
             const std::uint64_t first = facts.tiles(facts.output(0, 0));
             roots.front() = dispute::climb(first_of(1, "assay/sim/tile", content).front(), 0, first,
-                                           zeros_of(first).path);
+                                           shared_.zeros_of(first).path);
             return {row_of(std::move(roots), question.row), {}};
         }
         case QuestionKind::kTiles:
@@ -141,7 +131,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& r
     } else {
         std::vector<Hash256> updates;
         for (const frames::DescendArray::Entry& entry : request.merged) updates.push_back(entry.update_root);
-        content = HashChain::content_of_base(job_->merged(waiting.bulk.front(), updates),
+        content = HashChain::content_of_base(job_->merged(waiting.bulk.front(), updates)->bytes,
                                              question.subject == ArraySubject::kMergedOuter);
     }
     switch (question.level) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "contracts/program/contradiction.hpp"
-#include "contracts/program/program.hpp"
 
 namespace assay::node::sim {
 
@@ -37,8 +36,8 @@ std::string_view nonce_of(FalseUnits units, std::uint32_t unit, SlotTurn place,
 void StandInWorker::submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) {
     Waiting waiting{request, std::move(message), {}};
     for (const SharedDescriptor& file : bulk) {
-        auto bytes = frames::read_all(*file, frames::kMaxBulk);
-        waiting.bulk.push_back(bytes.ok() ? std::move(bytes).value() : Bytes{});
+        auto behind = shared_.files().behind(file);
+        waiting.bulk.push_back(behind.ok() ? std::move(behind).value() : SharedFiles::of({}));
     }
     waiting_.push_back(std::move(waiting));
 }
@@ -59,8 +58,8 @@ std::optional<WorkerAnswered> StandInWorker::take() {
 
 void StandInWorker::give(RequestId request, StandInAnswer answer, bool last) {
     WorkerAnswered answered{request, std::move(answer.message), {}, last};
-    for (const Bytes& bytes : answer.bulk) {
-        auto file = frames::memory_file("sim", bytes);
+    for (const FileRef& made : answer.bulk) {
+        auto file = shared_.files().open(made);
         if (!file.ok()) {
             // This machine has no descriptor or memory left: the role tries again, as with a real worker.
             answered = {
@@ -91,8 +90,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const Other&, const Waiting&)
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::OpenJob& request, const Waiting&) {
     spec_ = request.spec;
-    job_.emplace(request.spec);
-    program_.reset();
+    job_ = shared_.chain_of(request.spec);
     return {frames::Opened{.parameters = program::parameter_count(spec_.model),
                            .work_units = program::work_units(spec_),
                            .step_bytes = 0},
@@ -100,7 +98,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::OpenJob& reques
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Initial&, const Waiting&) {
-    Bytes file = job_->initial();
+    FileRef file = job_->initial();
     const Hash256 root = job_->base_root(file);
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
@@ -111,12 +109,8 @@ FalseUnits StandInWorker::falsifies(SlotTurn place) const {
 
 ChainState StandInWorker::claimed_end(std::uint32_t segment, const Hash256& start, SlotTurn place) const {
     const FalseUnits lie = behaviour_.false_units;
-    ChainState end = job_->behind(segment, start, place, nonce_of(lie, segment, place, job_->plan()));
-    if (lie == FalseUnits::kPlace && segment == 0) {
-        end.head.step += 1;
-        end.files.front() = program::encode_state_head(end.head);
-    }
-    return end;
+    const ChainState& end = job_->behind(segment, start, place, nonce_of(lie, segment, place, job_->plan()));
+    return lie == FalseUnits::kPlace && segment == 0 ? end.at_step(end.head.step + 1) : end;
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
@@ -128,16 +122,16 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Train& request,
     trace.boundaries.push_back(at);
     for (std::uint32_t segment = 0; segment < plan.segments(); ++segment) {
         ChainState end = claimed_end(segment, at, place);
-        at = end.root();
+        at = end.root;
         trace.boundaries.push_back(at);
         for (const program::Fingerprint& one : job_->fingerprints(segment, at))
             trace.fingerprints.push_back(one);
         give(waiting.request, {frames::Boundary{segment + 1, trace}, std::move(end.files)}, false);
     }
-    Bytes update = job_->update(at, nonce_of(lie, plan.finalise(), place, plan));
-    trace.update = job_->update_root(update);
+    const FileRef update = SharedFiles::of(job_->update(at, nonce_of(lie, plan.finalise(), place, plan)));
+    trace.update = job_->update_root(update->bytes);
     auto start = program::first_state_parts(job_->base_roots(waiting.bulk.front()), std::nullopt);
-    return {frames::Trained{std::move(trace), std::move(start), 1'000'000, 0}, {std::move(update)}};
+    return {frames::Trained{std::move(trace), std::move(start), 1'000'000, 0}, {update}};
 }
 
 std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, const Waiting& waiting,
@@ -146,12 +140,13 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
     const program::UnitStart start = job_->plan().start(request.unit);
     if (!start.boundary) return job_->first_root(waiting.bulk.front(), place);
     const std::size_t first = start.base ? 1 : 0;
-    const auto head = first < waiting.bulk.size() ? job_->read_head(waiting.bulk[first]) : std::nullopt;
+    const auto head =
+        first < waiting.bulk.size() ? job_->read_head(waiting.bulk[first]->bytes) : std::nullopt;
     bool whole = head && program::state_root(program::roots_of(*head)) == request.start_root;
     for (std::size_t i = 0; whole && i < start.arrays.size(); ++i) {
         const program::StatePart* part = head->part(start.arrays[i]);
         whole = part != nullptr && first + 1 + i < waiting.bulk.size() &&
-                HashChain::is_part(*part, waiting.bulk[first + 1 + i]);
+                job_->is_part(*part, waiting.bulk[first + 1 + i]);
     }
     if (!whole) {
         verdict.verdict = frames::UnitVerdict::kUnavailable;
@@ -176,17 +171,14 @@ StandInWorker::StandInAnswer StandInWorker::compute(const frames::Replay& reques
     // A player of a game who has to be right asks for no end.
     if (request.want_end_state && (behaviour_.verdicts == Verdicts::kMadeUp || heads)) nonce = "made up";
     if (plan.is_finalise(request.unit)) {
-        Bytes update = job_->update(start, nonce);
-        replayed.parts.update = job_->update_root(update);
+        const FileRef update = SharedFiles::of(job_->update(start, nonce));
+        replayed.parts.update = job_->update_root(update->bytes);
         replayed.parts.unit_root = program::finalise_unit_root(replayed.parts.update);
-        return {std::move(replayed), {std::move(update)}};
+        return {std::move(replayed), {update}};
     }
     ChainState end = job_->behind(request.unit, start, place, nonce);
-    if (falsifies(place) == FalseUnits::kPlace && request.unit == 0) {
-        end.head.step += 1;
-        end.files.front() = program::encode_state_head(end.head);
-    }
-    replayed.parts.end_root = end.root();
+    if (falsifies(place) == FalseUnits::kPlace && request.unit == 0) end = end.at_step(end.head.step + 1);
+    replayed.parts.end_root = end.root;
     replayed.parts.fingerprints = job_->fingerprints(request.unit, replayed.parts.end_root);
     replayed.parts.unit_root =
         program::segment_unit_root(replayed.parts.end_root, replayed.parts.fingerprints, std::nullopt);
@@ -205,7 +197,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Merge& request,
     std::vector<Hash256> updates;
     for (const frames::Merge::Entry& entry : request.accepted) updates.push_back(entry.update_root);
     if (behaviour_.merges_false) updates.push_back(base::hash("assay/sim/false", {}));
-    Bytes file = job_->merged(waiting.bulk.front(), updates);
+    FileRef file = job_->merged(waiting.bulk.front(), updates);
     const Hash256 root = job_->base_root(file);
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
@@ -217,10 +209,10 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Evaluate&, cons
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Root& request, const Waiting& waiting) {
     if (request.kind == frames::BulkKind::kUpdate)
-        return {frames::Rooted{job_->update_root(waiting.bulk.front())}, {}};
+        return {frames::Rooted{job_->update_root(waiting.bulk.front()->bytes)}, {}};
     if (request.kind == frames::BulkKind::kBaseState)
         return {frames::Rooted{job_->base_root(waiting.bulk.front())}, {}};
-    const auto head = job_->read_head(waiting.bulk.front());
+    const auto head = job_->read_head(waiting.bulk.front()->bytes);
     if (!head) return {frames::Refusal{frames::RefusalReason::kBadBytes, "no head", {}}, {}};
     return {frames::Rooted{program::state_root(program::roots_of(*head))}, {}};
 }

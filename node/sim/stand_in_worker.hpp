@@ -5,14 +5,14 @@
 
 #include <deque>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "contracts/program/program.hpp"
 #include "node/seams/ports.hpp"
 #include "node/sim/behaviour.hpp"
 #include "node/sim/hash_chain.hpp"
+#include "node/sim/shared_work.hpp"
 
 namespace assay::node::sim {
 
@@ -22,8 +22,9 @@ public:
     /// cheat.
     using Accomplice = std::function<FalseUnits(SlotTurn)>;
 
-    StandInWorker(const Conduct& behaviour, Accomplice accomplice)
-        : behaviour_(behaviour), accomplice_(std::move(accomplice)) {}
+    /// `shared` outlives it.
+    StandInWorker(const Conduct& behaviour, Accomplice accomplice, SharedWork& shared)
+        : behaviour_(behaviour), accomplice_(std::move(accomplice)), shared_(shared) {}
 
     void submit(RequestId request, worker::Message message, std::vector<SharedDescriptor> bulk) override;
     void cancel(RequestId request) override;
@@ -34,11 +35,11 @@ private:
     struct Waiting {
         RequestId request = 0;
         worker::Message message;
-        std::vector<Bytes> bulk;
+        std::vector<FileRef> bulk;
     };
     struct StandInAnswer {
         worker::Message message;
-        std::vector<Bytes> bulk;
+        std::vector<FileRef> bulk;
     };
     void work();
     void give(RequestId request, StandInAnswer answer, bool last);
@@ -68,18 +69,10 @@ private:
                           worker::Replayed replayed) const;
     [[nodiscard]] FalseUnits falsifies(SlotTurn place) const;
 
-    /// Most outputs of a step are trees of zeros, of few sizes.
-    struct ZeroTree {
-        Hash256 root;
-        std::vector<Hash256> path;  ///< siblings of the first leaf
-    };
-    const ZeroTree& zeros_of(std::uint64_t leaves);
-
     const Conduct& behaviour_;
     Accomplice accomplice_;
-    std::optional<HashChain> job_;
-    std::optional<program::Program> program_;  ///< of the job, once somebody asked
-    std::map<std::uint64_t, ZeroTree> zeros_;
+    SharedWork& shared_;
+    std::shared_ptr<const HashChain> job_;  ///< null: no job is open
     program::JobSpec spec_;
     std::deque<Waiting> waiting_;
     std::deque<WorkerAnswered> answers_;

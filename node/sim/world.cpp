@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "contracts/base/blob_id.hpp"
 #include "contracts/program/blob_sizes.hpp"
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -66,9 +65,7 @@ program::JobSpec small_spec(const WorldSetup& setup) {
 
 base::Amount given(base::Amount own, base::Amount common) { return own.is_zero() ? common : own; }
 
-Bytes token_file(const program::JobSpec& spec) {
-    return Bytes(program::token_file_size(spec.data.train_tokens, spec.model.vocabulary), 0);
-}
+FileRef text_file(const char* text) { return SharedFiles::of(base::to_bytes(base::as_bytes(text))); }
 
 }  // namespace
 
@@ -99,9 +96,9 @@ base::Outcome<void> World::begin() {
         return found.ok() ? std::move(found).value() : std::nullopt;
     });
     for (const PartySetup& one : setup_.parties) {
-        parties_.push_back(std::make_unique<Player>(one.name, one.owner.empty() ? one.name : one.owner,
-                                                    one.role, one.behaviour, setup_.seed, clock_, genesis_,
-                                                    [this](SlotTurn place) { return cheat_of(place); }));
+        parties_.push_back(std::make_unique<Player>(
+            one.name, one.owner.empty() ? one.name : one.owner, one.role, one.behaviour, setup_.seed, clock_,
+            genesis_, [this](SlotTurn place) { return cheat_of(place); }, shared_));
         by_name_[one.name] = parties_.back().get();
     }
     for (const auto& party : parties_) ASSAY_TRY(register_party(*party));
@@ -175,20 +172,23 @@ FalseUnits World::cheat_of(SlotTurn place) const {
 program::JobSpec World::next_spec() {
     program::JobSpec spec = small_spec(setup_);
     spec.seed = ++sold_;
-    const Bytes tokens = token_file(spec);
-    spec.data.train = spec.data.held_out = base::blob_id(tokens);
-    spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
-    spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
-    spec.initial_root = HashChain(spec).base_root(HashChain(spec).initial());
+    if (data_.empty()) {
+        data_ = {SharedFiles::of(
+                     Bytes(program::token_file_size(spec.data.train_tokens, spec.model.vocabulary), 0)),
+                 text_file("tokenizer"), text_file("manifest")};
+    }
+    spec.data.train = spec.data.held_out = data_[0]->id;
+    spec.data.tokenizer = data_[1]->id;
+    spec.data.manifest = data_[2]->id;
+    const HashChain chain(spec);
+    spec.initial_root = chain.base_root(chain.initial());
     spec.security.gain_bound = *kMaxPrice.times(setup_.gain_percent, 100, base::Rounding::kDown);
     return spec;
 }
 
 base::Outcome<bool> World::submit_job(Player& party, const program::JobSpec& spec, JobOutcome& outcome) {
     Player* const buyer = &party;
-    buyer->blobs.put_bytes(token_file(spec));
-    for (const char* text : {"tokenizer", "manifest"})
-        buyer->blobs.put_bytes(base::to_bytes(base::as_bytes(text)));
+    for (const FileRef& file : data_) buyer->blobs.put_file(file);
     // The role of the job before ends here, with the store that the next one goes on from.
     buyer->role.reset();
     buyer->ended = false;
@@ -367,11 +367,11 @@ void World::fetch(Player& party, std::vector<RoleEvent>& events) {
         const Conduct& theirs = found->second->behaviour;
         if (!theirs.serves || theirs.withholds.contains(wanted.terms.traffic)) continue;
         if (theirs.serves_miners_alone && party.kind != WorkRole::kMiner) continue;
-        const Bytes* const bytes = found->second->blobs.served(wanted.id);
-        if (bytes == nullptr) continue;
-        if (wanted.terms.size && *wanted.terms.size != bytes->size()) continue;
-        if (wanted.terms.most && *wanted.terms.most < bytes->size()) continue;
-        party.blobs.put_known(wanted.id, *bytes, Serving::kServed, wanted.terms.pin);
+        const FileRef file = found->second->blobs.served(wanted.id);
+        if (file == nullptr) continue;
+        if (wanted.terms.size && *wanted.terms.size != file->bytes.size()) continue;
+        if (wanted.terms.most && *wanted.terms.most < file->bytes.size()) continue;
+        party.blobs.put_file(file, Serving::kServed, wanted.terms.pin);
         end = FetchEnd();
         break;
     }

@@ -19,6 +19,7 @@
 #include "node/sim/behaviour.hpp"
 #include "node/sim/memory_ledger.hpp"
 #include "node/sim/party.hpp"
+#include "node/sim/shared_work.hpp"
 
 namespace assay::node::sim {
 
@@ -134,6 +135,8 @@ private:
     std::unique_ptr<ledger::Chain> chain_;
     std::optional<contracts::WithHistory> state_;
     SimClock clock_;
+    SharedWork shared_;          ///< of the parties' workers
+    std::vector<FileRef> data_;  ///< of every job: tokens, tokenizer, manifest
     std::vector<std::unique_ptr<Player>> parties_;
     std::map<std::string, Player*> by_name_;
     std::vector<Bytes> owners_;  ///< signed by owners, for the next block

@@ -199,7 +199,7 @@ void forge_with(const std::string& home, std::uint64_t height, const Bytes& extr
             BlockResults results{at, kMachine.begin_block(overlay, {"toy-1", at}), {}};
             for (const Bytes& one : block.transactions)
                 results.transactions.push_back(kMachine.apply(overlay, {"toy-1", at}, one));
-            tree.update(overlay.changes(), state);
+            tree.update(overlay.changes());
             overlay.write_to(state);
             block.header.parent = parent;
             block.header.transactions_root = transactions_root(block.transactions);

@@ -151,7 +151,7 @@ TEST_CASE("blocks that were signed too close to each other are refused when they
                 execute_block(kMachine, overlay, Position{genesis.chain_id, height}, block.transactions);
             REQUIRE(executed);
             REQUIRE(*executed);
-            (void)now.tree.update(overlay.changes(), now.state);
+            (void)now.tree.update(overlay.changes());
             overlay.write_to(now.state);
             block.header = {kBlockVersion,
                             chain_hash(genesis.chain_id),

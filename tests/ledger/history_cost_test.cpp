@@ -150,7 +150,7 @@ Cost cost_of_block(const MemoryState& state, std::uint64_t height, const std::ve
     REQUIRE(executed.ok());
     REQUIRE(executed->ok());
     (void)rules_machine().next_deadline(overlay);
-    (void)tree.update(overlay.changes(), counted);
+    (void)tree.update(overlay.changes());
     return {counted.reads(),
             {tree.hashed().records - before.records, tree.hashed().nodes - before.nodes},
             overlay.changes().size(),

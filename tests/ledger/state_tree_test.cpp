@@ -112,9 +112,23 @@ TEST_CASE("an update is taken back completely") {
     const StateTree::Undo undo = tree.update({{key_of(3), std::nullopt},
                                               {key_of(4), Bytes{1}},
                                               {key_of(99), Bytes{2}},
-                                              {key_of(98), std::nullopt}},
-                                             state);
+                                              {key_of(98), std::nullopt}});
     CHECK(tree.root() != before);
+    const std::uint64_t hashed = tree.hashed().nodes;
     tree.revert(undo);
     CHECK(tree.root() == before);
+    CHECK(tree.hashed().nodes == hashed);
+}
+
+TEST_CASE("a copy of a tree stays as it is when the other changes") {
+    StateTree tree;
+    for (std::uint64_t n = 0; n < 50; ++n) tree.put(key_of(n), key_of(n));
+    const StateTree copy = tree;
+    const Hash256 before = tree.root();
+    for (std::uint64_t n = 25; n < 75; ++n) tree.put(key_of(n), key_of(n + 1));
+    for (std::uint64_t n = 0; n < 10; ++n) tree.erase(key_of(n));
+    CHECK(tree.root() != before);
+    CHECK(copy.root() == before);
+    for (std::uint64_t n = 0; n < 50; ++n)
+        CHECK(verify_present(before, key_of(n), key_of(n), copy.prove(key_of(n))));
 }

@@ -115,7 +115,7 @@ Outcome<std::vector<sim::SimRow>> measure_all(const Context& context,
             if (!rows[i]->ok()) failed = true;
             const std::scoped_lock lock(told);
             context.err << strategies[i]->name << " played, " << ++done << " of " << strategies.size()
-                        << std::endl;
+                        << (rows[i]->ok() ? ": " + json_of(**rows[i]).dump() : std::string()) << std::endl;
         }
     };
     const unsigned threads = flags.threads == 0 ? std::thread::hardware_concurrency() : flags.threads;

@@ -83,6 +83,12 @@ TEST_CASE("a signature that was verified once is known whole, and nothing near i
             damaged.bytes.back() ^= 1U;
             CHECK_FALSE(verify(key.public_key(), damaged, "transaction", "devnet", message));
         }
+        // What the thread signs itself is known at once.
+        const Signature own = key.sign("transaction", "devnet", as_bytes("pay 7"));
+        CHECK(verify(key.public_key(), own, "transaction", "devnet", as_bytes("pay 7")));
+        CHECK_FALSE(verify(other.public_key(), own, "transaction", "devnet", as_bytes("pay 7")));
+        CHECK_FALSE(verify(key.public_key(), own, "block", "devnet", as_bytes("pay 7")));
+        CHECK_FALSE(verify(key.public_key(), own, "transaction", "devnet", message));
         const VerifiedSignatures inner;
         CHECK(VerifiedSignatures::of_this_thread() == &inner);
     }

@@ -115,6 +115,39 @@ TEST_CASE("a follower refuses every block that is not the next one of its chain,
     }
 }
 
+TEST_CASE("followers of one thread that share what blocks do come to the same state, and refuse the same") {
+    Ledger ledger;
+    const Bytes first = base::encode(ledger.extend({transfer(0)}));
+    const ledger::Block second = ledger.extend({transfer(1)});
+    auto alone = Follower::create(test::small_genesis()).value();
+    const auto alone_first = alone.apply(first);
+    REQUIRE(alone_first.ok());
+    const ledger::ExecutedBlocks memory;
+    auto leader = Follower::create(test::small_genesis()).value();
+    REQUIRE(leader.apply(first).ok());
+    REQUIRE(leader.apply(base::encode(second)).ok());
+    for (const Forgery& forgery : kForgeries) {
+        INFO(forgery.name);
+        auto follower = Follower::create(test::small_genesis()).value();
+        // It stands on another state than the block that is remembered.
+        REQUIRE_FALSE(follower.apply(base::encode(second)).ok());
+        const auto events = follower.apply(first);
+        REQUIRE(events.ok());
+        CHECK(base::encode(*events) == base::encode(*alone_first));
+        CHECK(follower.state_root() == alone.state_root());
+        ledger::Block forged = second;
+        forgery.forge(forged);
+        REQUIRE_FALSE(follower.apply(base::encode(forged)).ok());
+        REQUIRE(follower.height() == 1);
+        REQUIRE(follower.apply(base::encode(second)).ok());
+        CHECK(follower.height() == 2);
+        CHECK(follower.state_root() == ledger.chain->state_root());
+        CHECK(follower.state().scan({}) == leader.state().scan({}));
+    }
+    auto stranger = Follower::create(test::small_genesis("another-chain")).value();
+    REQUIRE_FALSE(stranger.apply(first).ok());
+}
+
 TEST_CASE("a follower refuses blocks out of order, twice, cut short and of another chain") {
     Ledger ledger;
     const Bytes first = base::encode(ledger.extend({transfer(0)}));

@@ -11,29 +11,14 @@
 namespace assay::node::sim {
 namespace {
 
-/// Trials of a row inside the test suite. Where each trial is a job of its own whose work is done, a trial
-/// costs ten times as much: those rows have fewer, most where chance decides.
-constexpr std::uint64_t kRounds = 120;
-constexpr std::uint64_t kJobs = 60;
-constexpr std::uint64_t kCensoredMerges = 40;  // each is played beside an honest one
-constexpr std::uint64_t kSure = 48;            // games about every slot, and no chance in how they end
+/// Trials of a row inside the test suite, or the next whole job.
+constexpr std::uint64_t kRounds = 200;
 
 SimRow row_of(const CheatRow& strategy, std::uint64_t rounds, std::uint64_t seed = 1) {
     const auto row = measure(strategy, {.rounds = rounds, .seed = seed});
     INFO(strategy.name << ": " << (row.ok() ? std::string() : row.error().what));
     REQUIRE(row.ok());
     return *row;
-}
-
-std::uint64_t rounds_of(const CheatRow& strategy) {
-    if (strategy.name == "censored-merge") return kCensoredMerges;
-    const bool all_games =
-        strategy.challenge > 0 || strategy.trial == Trial::kGame || strategy.trial == Trial::kCall;
-    if (all_games && strategy.law == CatchLaw::kAlways) return kSure;
-    const bool worked = strategy.caught != Caught::kNoWork;
-    const bool one_a_job =
-        strategy.trial == Trial::kMerge || strategy.trial == Trial::kLink || strategy.trial == Trial::kJob;
-    return one_a_job && worked ? kJobs : kRounds;
 }
 
 /// Whether a rate that was measured so is likely under the law: within four standard deviations, so that a
@@ -49,10 +34,10 @@ bool is_likely(const SimRow& row) {
 TEST_CASE("every strategy is caught at the rate of its law, and does not pay") {
     for (const CheatRow& strategy : strategies()) {
         if (strategy.law == CatchLaw::kNever) continue;
-        const SimRow row = row_of(strategy, rounds_of(strategy));
+        const SimRow row = row_of(strategy, kRounds);
         INFO(row.strategy << ": predicted " << row.predicted << ", measured " << row.measured << " of "
                           << row.rounds << ", profits " << row.profit_one << " and " << row.profit_third);
-        CHECK(row.rounds >= rounds_of(strategy));
+        CHECK(row.rounds >= kRounds);
         CHECK(is_likely(row));
         CHECK(row.honest_forfeits == 0);
         // The ledger takes no trap, so that it neither earns nor costs anything.
@@ -73,7 +58,7 @@ TEST_CASE("a cheat that nobody can catch is found by the same measure") {
     // It is honest, and its law says otherwise.
     CheatRow harmless = *find_strategy("lazy");
     harmless.behaviour = {};
-    const SimRow row = row_of(harmless, kRounds / 4);
+    const SimRow row = row_of(harmless, 30);
     CHECK_FALSE(is_likely(row));
     CHECK(row.profit_one > 0);
 }
