@@ -76,7 +76,7 @@ constexpr std::array kRows = {
     Row{Reason::kBadLink, kRefused, "bad_link", "The link does not lead to the registered tip of the chain."},
     Row{Reason::kBadTrace, kRefused, "bad_trace",
         "The trace does not have the shape that the job's program gives."},
-    Row{Reason::kNotDrawn, kRefused, "not_drawn", "The verifier was not drawn for this."},
+    Row{Reason::kNotDrawn, kRefused, "not_drawn", "The verifier was not drawn for this, or did not vouch for it."},
     Row{Reason::kWrongClaims, kRefused, "wrong_claims",
         "The claims are not exactly the drawn units, in their order."},
     Row{Reason::kNoSeal, kRefused, "no_seal", "There is no seal to open."},
