@@ -53,7 +53,7 @@ private:
     using ClaimKey = std::tuple<base::Hash256, std::uint32_t, contracts::ClaimKind, std::uint32_t>;
     struct Look {
         contracts::ClaimId id;
-        std::uint64_t until = 0;           ///< last height at which it can be challenged, or called about
+        std::uint64_t until = 0;               ///< last height at which it can be challenged, or called about
         std::optional<std::uint32_t> died_in;  ///< number of the game; nothing: it lives
         bool accuses = false;              ///< this node has accused it, and owes a game that takes no bond
         bool done = false;                 ///< `unit` is the finding
@@ -85,7 +85,7 @@ private:
     std::map<ClaimKey, Doubt> doubts_;
     std::map<ClaimKey, program::TraceRecord> computed_;  ///< not compared yet
     std::map<std::string, contracts::Payload> moves_;    ///< challenges and calls that are due
-    std::set<ClaimKey> poor_;  ///< said that stake is lacking
+    std::set<ClaimKey> poor_;                            ///< said that stake is lacking
     std::optional<std::uint64_t> looked_at_;
     std::optional<RequestId> asked_;
     bool notes_taken_over_ = false;

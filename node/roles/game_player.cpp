@@ -131,8 +131,7 @@ void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Ha
     if (!won && over.end != contracts::GameEnd::kClosed) return;
     const auto killer = won ? std::optional(over) : contracts::game_that_killed(state, over.claim_id(job));
     if (!killer) return;
-    const DueCalls due =
-        calls_due(state, job, *killer, {over.unit, over.part}, me_, looked_at_.value_or(0));
+    const DueCalls due = calls_due(state, job, *killer, {over.unit, over.part}, me_, looked_at_.value_or(0));
     for (const contracts::DisputeCall& call : due.calls) calls_[name_of(call)] = call;
 }
 

@@ -108,6 +108,7 @@ private:
     void hand_in(const base::Bytes& bytes, contracts::TxType type);
     void count_replays(const contracts::Event& event);
     void note(const contracts::Events& events);
+    void note_opened_game(const contracts::Game& game);
     void note_lost_game(const base::Hash256& job, const contracts::Game& game);
     void check();
 

@@ -82,6 +82,12 @@ bool RulesWorld::end_of_settled(const ClaimId& id) {
     return round && round->phase == RoundPhase::kSettled;
 }
 
+void RulesWorld::note_opened_game(const Game& game) {
+    if (game.accuses) ++reached_.accusations;
+    if (game.called && game.kind == ClaimKind::kMerge) ++reached_.merge_calls;
+    if (game.called && !game.bond.is_zero()) ++reached_.bonded_calls;
+}
+
 void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
     if (game.kind == ClaimKind::kMerge) {
         if (game.claimant_lost && !game.called) ++reached_.merge_games;

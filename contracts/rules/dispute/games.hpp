@@ -51,11 +51,11 @@ void time_out_games(Work& work, const Deadline& deadline);
 std::vector<PublicKey> vouchers_of(const StateView& state, const ClaimId& id, dispute::UnitKind unit,
                                    std::uint32_t part);
 
-/// The heights from its settlement on in which a claim that died at `died_at` is open for calls: its window, so
-/// that nobody closes it early by a loss on purpose, and one move from its death on at least.
+/// The heights from its settlement on in which a claim that died at `died_at` is open for calls: its window,
+/// so that nobody closes it early by a loss on purpose, and one move from its death on at least.
 std::uint64_t window_of_calls(const Params& params, std::uint64_t settled_at, std::uint64_t died_at);
-/// The first height at which those who vouched for the claim that died in this game cannot be called any more.
-/// REQUIRES Game::killed_claim().
+/// The first height at which those who vouched for the claim that died in this game cannot be called any
+/// more. REQUIRES Game::killed_claim().
 std::uint64_t end_of_calls(const StateView& state, const Hash256& job, const Game& killer);
 /// The game in which a dead claim died; nothing: it lives.
 std::optional<Game> game_that_killed(const StateView& state, const ClaimId& id);

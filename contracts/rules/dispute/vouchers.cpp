@@ -19,8 +19,7 @@ std::vector<PublicKey> vouchers_of_slot(const StateView& state, const ClaimId& i
     const auto slot = read_slot(state, id.job, id.round, id.number);
     const auto reveal = read_reveal(state, id.job, id.round, id.number);
     if (!terms || !slot || !reveal) return {};
-    const std::uint32_t unit =
-        kind == UnitKind::kSegment ? part : program::RoundPlan(terms->spec).finalise();
+    const std::uint32_t unit = kind == UnitKind::kSegment ? part : program::RoundPlan(terms->spec).finalise();
     const auto claimed = [&](std::uint32_t of) { return program::unit_root(reveal->trace, terms->spec, of); };
     std::vector<PublicKey> found;
     for (const SlotAudit& audit : audits_of(state, id.job, id.round, *slot)) {

@@ -106,7 +106,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("an honest verifier that strangers call about many units loses nothing, and they lose their bonds") {
+TEST_CASE(
+    "an honest verifier that strangers call about many units loses nothing, and they lose their bonds") {
     DisputeWorld w;
     concede_to_friend(w);
     const PublicKey voucher = vouchers(w)[0];
@@ -185,8 +186,7 @@ TEST_CASE("whom somebody calls must have vouched for that very unit, and be nobo
     CHECK(w.game(2).bond == sum(bond, bond));
     Stake poor = read_stake(w.env.state(), stranger.node_key());
     w.env.send(stranger, StakeWithdraw{stranger.node_key(), poor.free});
-    w.env.refuse(Reason::kInsufficientStake, stranger,
-                 DisputeCall{w.job, 0, UnitKind::kUpdate, 0, voucher});
+    w.env.refuse(Reason::kInsufficientStake, stranger, DisputeCall{w.job, 0, UnitKind::kUpdate, 0, voucher});
 }
 
 TEST_CASE("a dead claim is open for calls until the end of its window, and for a move at least") {

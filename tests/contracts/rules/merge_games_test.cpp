@@ -76,9 +76,7 @@ struct MergeCourt {
     }
     Game game(std::uint32_t number) { return *read_game(env.whole(), job, number); }
     /// Of the unit that game 0 is about.
-    std::vector<PublicKey> vouchers() {
-        return vouchers_of(env.state(), name(), game(0).unit, game(0).part);
-    }
+    std::vector<PublicKey> vouchers() { return vouchers_of(env.state(), name(), game(0).unit, game(0).part); }
     DisputeCall call(const PublicKey& verifier) { return {job, 0, game(0).unit, game(0).part, verifier}; }
     EnlistedVerifier enlisted(const PublicKey& node) {
         const Job record = env.job(job);

@@ -13,9 +13,9 @@ namespace assay::node::sim {
 namespace {
 
 using contracts::LineKind;
-using contracts::TxType;
 using contracts::Reason;
 using contracts::SettlementLine;
+using contracts::TxType;
 
 constexpr std::uint64_t kSeed = 3;
 
