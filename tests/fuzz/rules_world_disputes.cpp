@@ -20,7 +20,9 @@ bool RulesWorld::dispute_merge(const Job& job, const std::vector<Game>& games) {
             send(*claimant, DisputeConcede{job.id, game.number});
             return true;
         }
-        if (game.is_open() || (game.claimant_lost && read_claim(state_, game.claim_id(job.id)))) {
+        // A dead one is there for the rest of its window.
+        const bool dead = game.claimant_lost && read_claim(state_, game.claim_id(job.id));
+        if (game.is_open() || (dead && chance(4))) {
             play(job, game);
             return true;
         }
@@ -44,7 +46,7 @@ bool RulesWorld::dispute(const Job& job) {
         const auto won = std::find_if(games.begin(), games.end(), [&](const Game& g) {
             return g.killed_claim() && read_claim(state_, g.claim_id(job.id));
         });
-        if (won != games.end() && chance(2)) {
+        if (won != games.end() && chance(6)) {
             play(job, *won);
             return true;
         }
