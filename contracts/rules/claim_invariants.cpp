@@ -63,8 +63,7 @@ bool is_game_due(const StateView& state, const Hash256& job, const Game& game) {
 /// its pay, less what its replays cost, or nothing, and what the slot did not lose of its bond.
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
-    if (claim.window == 0) return false;
-    if (!claim.dead && claim.window < params_of(state, job).claim_window) return false;
+    if (claim.window < params_of(state, job).claim_window) return false;
     const bool waits = claim.challenges > 0 || claim.accuse_by != 0;
     if (!waits && !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
     if (claim.accuse_by != 0 && !is_accused_due(state, id, claim.accuse_by)) return false;

@@ -8,6 +8,7 @@
 #include "contracts/rules/round/machine.hpp"
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/following_role.hpp"
+#include "node/roles/voucher_calls.hpp"
 
 namespace assay::node {
 
@@ -83,7 +84,7 @@ void Challenger::follow(const contracts::StateView& state, std::uint64_t height)
         looked_at_ = height;
         look(state, height);
     }
-    for (const auto& [name, challenge] : challenges_) offer_(name, challenge);
+    for (const auto& [name, move] : moves_) offer_(name, move);
 }
 
 void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
@@ -98,15 +99,19 @@ void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
         if (known->second.unit) look.unit = known->second.unit;
     }
     compare(state);
-    challenges_.clear();
+    moves_.clear();
     for (const auto& [key, look] : looks_) {
-        if (!look.unit || !is_due(state, look) || !has_stake(state, look)) continue;
-        challenges_["challenge of " + claim_name(look.id)] = contracts::DisputeOpen{.job = look.id.job,
-                                                                                    .round = look.id.round,
-                                                                                    .kind = look.id.kind,
-                                                                                    .number = look.id.number,
-                                                                                    .unit = look.unit->unit,
-                                                                                    .part = look.unit->part};
+        if (!look.unit || !is_due(state, look)) continue;
+        if (look.died_in) {
+            call_vouchers(state, look, height);
+        } else if (has_stake(state, look)) {
+            moves_["challenge of " + claim_name(look.id)] = contracts::DisputeOpen{.job = look.id.job,
+                                                                                   .round = look.id.round,
+                                                                                   .kind = look.id.kind,
+                                                                                   .number = look.id.number,
+                                                                                   .unit = look.unit->unit,
+                                                                                   .part = look.unit->part};
+        }
     }
     std::erase_if(doubts_, [&](const auto& entry) {
         const auto& [job, round, kind, number] = entry.first;
@@ -126,7 +131,7 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
     const ClaimKey key{id.job, id.round, id.kind, id.number};
     const auto doubted = doubts_.find(key);
     const bool accuses = contracts::unused_accusation(claim, node_.public_key()).has_value();
-    if (claim.dead || (doubted == doubts_.end() && !accuses && !is_drawn(id))) return;
+    if (doubted == doubts_.end() && !accuses && !is_drawn(id)) return;
     const auto end = contracts::end_of_window(state, id, claim);
     const auto me = contracts::read_node_key(state, node_.public_key());
     // A challenge comes into the next block at the earliest.
@@ -142,14 +147,20 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
     const auto job = contracts::read_job(state, id.job);
     if (!accuses && round && job)
         look.until = std::min(look.until, round->settled_at + contracts::params_of(state, *job).claim_window);
+    // Whoever vouched for it can be called, also if its claimant lost to a friend before anybody else looked.
+    const auto killer = claim.dead ? contracts::game_that_killed(state, id) : std::nullopt;
+    if (killer) {
+        look.died_in = killer->number;
+        look.until = contracts::end_of_calls(state, id.job, *killer) - 1;
+    }
     if (height >= look.until) return static_cast<void>(looks_.erase(key));
     if (doubted == doubts_.end() || !doubted->second.unit) return;
     look.done = true;
     look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};
 }
 
-// An accuser that opens no game loses. Somebody else's game is no reason to wait: it can be thrown, and
-// whoever has none open when the claim dies may call nobody.
+// An accuser that opens no game loses. Somebody else's game is no reason to wait: it can be thrown. Where a
+// claim died in a game, or beside one, of this node, its GamePlayer calls.
 bool Challenger::is_due(const contracts::StateView& state, const Look& look) const {
     if (look.accuses) return true;
     for (const Game& game : contracts::list_games(state, look.id.job)) {
@@ -167,13 +178,22 @@ bool Challenger::has_stake(const contracts::StateView& state, const Look& look) 
     const auto bond = contracts::challenge_bond(contracts::params_of(state, *job), *job,
                                                 job->auction.clearing_price, *claim);
     if (bond && contracts::read_stake(state, node_.public_key()).free >= *bond) return true;
-    const ClaimKey key{look.id.job, look.id.round, look.id.kind, look.id.number};
-    if (bond && poor_.insert(key).second) {
-        seams_.log.warn(claim_name(look.id) +
-                        " is false, and the free stake of this node does not reach for a challenge (" +
-                        base::to_text(*bond) + ")");
-    }
+    if (bond) warn_of_stake(look, "challenge it", *bond);
     return false;
+}
+
+void Challenger::call_vouchers(const contracts::StateView& state, const Look& look, std::uint64_t height) {
+    const auto killer = contracts::read_game(state, look.id.job, *look.died_in);
+    if (!killer) return;
+    const DueCalls due = calls_due(state, look.id.job, *killer, *look.unit, node_.public_key(), height);
+    for (const contracts::DisputeCall& call : due.calls) moves_[name_of(call)] = call;
+    if (due.lacking) warn_of_stake(look, "call who vouched for it", *due.lacking);
+}
+
+void Challenger::warn_of_stake(const Look& look, const std::string& what, base::Amount bond) {
+    if (!poor_.insert({look.id.job, look.id.round, look.id.kind, look.id.number}).second) return;
+    seams_.log.warn(claim_name(look.id) + " is false, and the free stake of this node does not reach to " +
+                    what + " (" + base::to_text(bond) + ")");
 }
 
 void Challenger::compute(const contracts::StateView& state) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the
 // first unit that is not what its claimant says: a share of them on its own account, and whatever the role
-// doubts.
+// doubts. Where the claim has died before that, it calls those who vouched for the unit.
 #pragma once
 
 #include <functional>
@@ -39,11 +39,11 @@ public:
     Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                const base::SecretKey& node, double rate, PlayerTold::Offer offer);
 
-    /// Looks at the claim while its window is open, also after a restart.
+    /// Looks at the claim while it can be challenged or called about, also after a restart.
     void doubt(const Doubt& doubt);
 
     /// After every event: looks at the open claims that are doubted, drawn, or accused by this node, and
-    /// offers the challenges that are due.
+    /// offers the challenges and calls that are due.
     void follow(const contracts::StateView& state, std::uint64_t height);
     /// Asks the worker to compute a slot. REQUIRES that no request of the role is at work in the worker.
     void compute(const contracts::StateView& state);
@@ -53,7 +53,8 @@ private:
     using ClaimKey = std::tuple<base::Hash256, std::uint32_t, contracts::ClaimKind, std::uint32_t>;
     struct Look {
         contracts::ClaimId id;
-        std::uint64_t until = 0;           ///< last height at which it can be challenged
+        std::uint64_t until = 0;               ///< last height at which it can be challenged, or called about
+        std::optional<std::uint32_t> died_in;  ///< number of the game; nothing: it lives
         bool accuses = false;              ///< this node has accused it, and owes a game that takes no bond
         bool done = false;                 ///< `unit` is the finding
         std::optional<DisputedUnit> unit;  ///< to challenge; nothing: it is as claimed
@@ -66,6 +67,9 @@ private:
     [[nodiscard]] bool is_drawn(const contracts::ClaimId& id) const;
     [[nodiscard]] bool is_due(const contracts::StateView& state, const Look& look) const;
     [[nodiscard]] bool has_stake(const contracts::StateView& state, const Look& look);
+    void call_vouchers(const contracts::StateView& state, const Look& look, std::uint64_t height);
+    /// Once a claim.
+    void warn_of_stake(const Look& look, const std::string& what, base::Amount bond);
     bool train(const contracts::StateView& state, const Look& look);
     void on_answer(const ClaimKey& key, const WorkerAnswered& answer);
     void compare(const contracts::StateView& state);
@@ -80,8 +84,8 @@ private:
     std::map<ClaimKey, Look> looks_;
     std::map<ClaimKey, Doubt> doubts_;
     std::map<ClaimKey, program::TraceRecord> computed_;  ///< not compared yet
-    std::map<std::string, contracts::Payload> challenges_;
-    std::set<ClaimKey> poor_;  ///< said that stake is lacking
+    std::map<std::string, contracts::Payload> moves_;    ///< challenges and calls that are due
+    std::set<ClaimKey> poor_;                            ///< said that stake is lacking
     std::optional<std::uint64_t> looked_at_;
     std::optional<RequestId> asked_;
     bool notes_taken_over_ = false;

@@ -8,6 +8,7 @@
 #include "contracts/rules/dispute/games.hpp"
 #include "node/dispute/move_words.hpp"
 #include "node/roles/following_role.hpp"
+#include "node/roles/voucher_calls.hpp"
 
 namespace assay::node {
 
@@ -91,7 +92,7 @@ void GamePlayer::look(const contracts::StateView& state) {
 void GamePlayer::look_at(const contracts::StateView& state, const base::Hash256& job, const Game& game) {
     if (game.claimant != me_ && game.challenger != me_) return;
     if (!game.is_open()) {
-        if (game.challenger == me_ && contracts::may_call(game)) call_vouchers(state, job, game);
+        if (game.challenger == me_) call_vouchers(state, job, game);
         return;
     }
     auto& play = plays_[{job, game.number}];
@@ -122,23 +123,16 @@ void GamePlayer::end_play(const contracts::StateView& state, const Play& play) {
     (void)state;
 }
 
-void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Hash256& job, const Game& won) {
-    const auto claim = contracts::read_claim(state, won.claim_id(job));
-    if (!claim) return;
-    const auto games = contracts::list_games(state, job);
-    for (const base::PublicKey& verifier : contracts::vouchers_of(state, job, won)) {
-        const bool called = std::any_of(games.begin(), games.end(), [&](const Game& other) {
-            if (!other.called || other.claimant != verifier || other.claim_id(job) != won.claim_id(job))
-                return false;
-            // Who has lost one has nothing left; a call of somebody else can be meant to be lost.
-            const bool own = other.challenger == me_ && other.unit == won.unit && other.part == won.part;
-            return own || other.claimant_lost;
-        });
-        if (called) continue;
-        calls_[dispute_name(job, won.number) + ": I call verifier " + verifier.brief() +
-               ", who vouched for it"] =
-            contracts::DisputeCall{.job = job, .game = won.number, .verifier = verifier};
-    }
+void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Hash256& job,
+                               const Game& over) {
+    if (over.called || !contracts::read_claim(state, over.claim_id(job))) return;
+    const bool won = over.killed_claim();
+    // One that it lost itself is no reason to defend its word about that unit again.
+    if (!won && over.end != contracts::GameEnd::kClosed) return;
+    const auto killer = won ? std::optional(over) : contracts::game_that_killed(state, over.claim_id(job));
+    if (!killer) return;
+    const DueCalls due = calls_due(state, job, *killer, {over.unit, over.part}, me_, looked_at_.value_or(0));
+    for (const contracts::DisputeCall& call : due.calls) calls_[name_of(call)] = call;
 }
 
 GamePlayer::Play* GamePlayer::next_play() {

@@ -60,8 +60,10 @@ private:
 
     void look(const contracts::StateView& state);
     void look_at(const contracts::StateView& state, const base::Hash256& job, const contracts::Game& game);
+    /// After a game of ours is over: calls those who vouched for its unit, where the claim died in it or in
+    /// another one.
     void call_vouchers(const contracts::StateView& state, const base::Hash256& job,
-                       const contracts::Game& won);
+                       const contracts::Game& over);
     void end_play(const contracts::StateView& state, const Play& play);
     [[nodiscard]] bool is_my_turn(const contracts::Game& game) const;
     /// The play that has waited longest for a move of ours; null: none does.

@@ -95,19 +95,22 @@ std::optional<Payload> move_in(const contracts::StateView& state, const base::Ha
     return leaves ? std::nullopt : std::optional<Payload>(concede);
 }
 
-/// A verifier that said what the dead claim said, and was not called for it yet.
+/// A verifier that said what the dead claim said, and was not called for it yet: none of its accomplices.
 std::optional<Payload> call_in(const contracts::StateView& state, const base::Hash256& job,
-                               const base::PublicKey& me, std::uint64_t height, const Game& won,
+                               const base::PublicKey& me, std::uint64_t height,
+                               const std::set<base::PublicKey>& accomplices, const Game& won,
                                const std::vector<Game>& games) {
-    if (won.is_open() || won.challenger != me || !won.claimant_lost || won.called) return std::nullopt;
-    const auto claim = contracts::read_claim(state, won.claim_id(job));
-    const auto end = claim ? contracts::end_of_window(state, won.claim_id(job), *claim) : std::nullopt;
-    if (!end || height >= *end) return std::nullopt;
-    for (const base::PublicKey& verifier : contracts::vouchers_of(state, job, won)) {
+    if (won.is_open() || won.challenger != me || !won.killed_claim()) return std::nullopt;
+    const ClaimId id = won.claim_id(job);
+    if (!contracts::read_claim(state, id) || height + 1 >= contracts::end_of_calls(state, job, won))
+        return std::nullopt;
+    for (const base::PublicKey& verifier : contracts::vouchers_of(state, id, won.unit, won.part)) {
         const bool called = std::any_of(games.begin(), games.end(), [&](const Game& other) {
-            return other.called && other.claimant == verifier && other.claim_id(job) == won.claim_id(job);
+            return other.called && other.challenger == me && other.claimant == verifier &&
+                   other.claim_id(job) == id;
         });
-        if (!called) return contracts::DisputeCall{.job = job, .game = won.number, .verifier = verifier};
+        if (!called && !accomplices.contains(verifier))
+            return contracts::DisputeCall{job, won.number, won.unit, won.part, verifier};
     }
     return std::nullopt;
 }
@@ -151,7 +154,7 @@ std::optional<Payload> next_quarrel(const contracts::StateView& state, const bas
         if (auto move = move_in(state, job, me, plan, game)) return move;
     }
     for (const Game& game : games) {
-        if (auto call = call_in(state, job, me, height, game, games)) return call;
+        if (auto call = call_in(state, job, me, height, targets, game, games)) return call;
     }
     return next_challenge(state, job, me, height, plan, targets, games);
 }

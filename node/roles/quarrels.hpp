@@ -30,7 +30,8 @@ struct QuarrelPlan {
 };
 
 /// What a party of this plan sends at this height; nothing: it is silent. `targets`: the nodes whose claims
-/// it challenges. Of the job's games and claims alone.
+/// it challenges; who throws and stalls stands with them, and calls none of them. Of the job's games and
+/// claims alone.
 std::optional<contracts::Payload> next_quarrel(const contracts::StateView& state, const base::Hash256& job,
                                                std::uint64_t height, const base::PublicKey& me,
                                                const QuarrelPlan& plan,

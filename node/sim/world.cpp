@@ -313,7 +313,8 @@ void World::quarrel() {
                 conduct.quarrel == Quarrel::kThrows || conduct.quarrel == Quarrel::kStalls;
             const bool cheats = other->behaviour.false_units != FalseUnits::kNone ||
                                 other->behaviour.quarrel == Quarrel::kConcedes;
-            if (other->kind == WorkRole::kMiner && cheats == against_accomplices)
+            const bool vouches = against_accomplices && other->behaviour.verdicts == Verdicts::kColludes;
+            if (vouches || (other->kind == WorkRole::kMiner && cheats == against_accomplices))
                 targets.insert(other->node.public_key());
         }
         const QuarrelPlan plan{.quarrel = conduct.quarrel, .challenges_each = conduct.challenges_each};

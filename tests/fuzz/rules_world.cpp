@@ -407,7 +407,9 @@ void RulesWorld::anything() {
         case 27: return send(who, DisputePick{job, slot, {.index = choose_(3), .end = std::nullopt}});
         case 28: return send(who, DisputeProve{job, slot, base::Bytes(choose_(99), 1)});
         case 29: return send(who, DisputeConcede{job, slot});
-        case 30: return send(who, DisputeCall{job, slot, who.node.public_key()});
+        case 30:
+            return send(who, DisputeCall{job, slot, static_cast<dispute::UnitKind>(1 + choose_(5)), slot,
+                                         who.node.public_key()});
         case 31: {
             base::Bytes noise(choose_(200), 0);
             for (auto& byte : noise) byte = static_cast<std::uint8_t>(choose_(256));
@@ -475,8 +477,7 @@ void RulesWorld::note(const Events& events) {
         }
         if (event.kind == EventKind::kDisputeOpened) {
             const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
-            if (game && game->accuses) ++reached_.accusations;
-            if (game && game->called && game->kind == ClaimKind::kMerge) ++reached_.merge_calls;
+            if (game) note_opened_game(*game);
         }
         if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
         if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);

@@ -39,6 +39,7 @@ struct Reached {
     std::uint64_t cleared_slots = 0;        ///< of which the last accuser lost
     std::uint64_t merge_games = 0;          ///< lost by who claimed a merge
     std::uint64_t merge_calls = 0;          ///< of who attested it
+    std::uint64_t bonded_calls = 0;         ///< of somebody who did not win, or about another unit
     std::uint64_t moves = 0;
 };
 
@@ -80,6 +81,7 @@ private:
     Person& challenger_of(const contracts::ClaimId& id);
     bool end_of_settled(const contracts::ClaimId& id);
     void play(const contracts::Job& job, const contracts::Game& game);
+    void call(const contracts::Job& job, const contracts::Game& killer, Person& winner);
     void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
@@ -106,6 +108,7 @@ private:
     void hand_in(const base::Bytes& bytes, contracts::TxType type);
     void count_replays(const contracts::Event& event);
     void note(const contracts::Events& events);
+    void note_opened_game(const contracts::Game& game);
     void note_lost_game(const base::Hash256& job, const contracts::Game& game);
     void check();
 

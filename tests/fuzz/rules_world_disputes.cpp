@@ -20,7 +20,9 @@ bool RulesWorld::dispute_merge(const Job& job, const std::vector<Game>& games) {
             send(*claimant, DisputeConcede{job.id, game.number});
             return true;
         }
-        if (game.is_open() || (game.claimant_lost && read_claim(state_, game.claim_id(job.id)))) {
+        // A dead one is there for the rest of its window.
+        const bool dead = game.claimant_lost && read_claim(state_, game.claim_id(job.id));
+        if (game.is_open() || (dead && chance(4))) {
             play(job, game);
             return true;
         }
@@ -42,9 +44,9 @@ bool RulesWorld::dispute(const Job& job) {
         // An ended game is good for a call.
         const auto open = std::find_if(games.begin(), games.end(), [](const Game& g) { return g.is_open(); });
         const auto won = std::find_if(games.begin(), games.end(), [&](const Game& g) {
-            return g.claimant_lost && !vouchers_of(state_, job.id, g).empty();
+            return g.killed_claim() && read_claim(state_, g.claim_id(job.id));
         });
-        if (won != games.end() && chance(2)) {
+        if (won != games.end() && chance(6)) {
             play(job, *won);
             return true;
         }
@@ -82,6 +84,12 @@ bool RulesWorld::end_of_settled(const ClaimId& id) {
     return round && round->phase == RoundPhase::kSettled;
 }
 
+void RulesWorld::note_opened_game(const Game& game) {
+    if (game.accuses) ++reached_.accusations;
+    if (game.called && game.kind == ClaimKind::kMerge) ++reached_.merge_calls;
+    if (game.called && !game.bond.is_zero()) ++reached_.bonded_calls;
+}
+
 void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
     if (game.kind == ClaimKind::kMerge) {
         if (game.claimant_lost && !game.called) ++reached_.merge_games;
@@ -91,19 +99,31 @@ void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
     if (slot && slot->cleared && game.accuses && !game.claimant_lost) ++reached_.cleared_slots;
 }
 
+/// The winner, or anybody: about the unit of the game that killed the claim, or another.
+void RulesWorld::call(const Job& job, const Game& killer, Person& winner) {
+    const ClaimId id = killer.claim_id(job.id);
+    if (!killer.killed_claim() || job.verifiers.empty() || !read_claim(state_, id)) return;
+    dispute::UnitKind unit = killer.unit;
+    std::uint32_t part = killer.part;
+    if (chance(3)) {
+        unit = static_cast<dispute::UnitKind>(1 + choose_(5));
+        part = static_cast<std::uint32_t>(choose_(4));
+    }
+    const auto vouchers = vouchers_of(state_, id, unit, part);
+    const bool any = vouchers.empty() || chance(4);
+    const PublicKey& verifier =
+        any ? job.verifiers[choose_(job.verifiers.size())].node : vouchers[choose_(vouchers.size())];
+    Person& who = chance(2) ? winner : people_[1 + choose_(people_.size() - 1)];
+    if (chance(2)) send(who, StakeDeposit{who.node.public_key(), *Amount::of(1'000'000'000)});
+    send(who, DisputeCall{job.id, killer.number, unit, part, verifier});
+}
+
 void RulesWorld::play(const Job& job, const Game& listed) {
     const auto game = read_game(state_, job.id, listed.number);
     Person* claimant = by_node(game->claimant);
     Person* challenger = by_node(game->challenger);
     if (claimant == nullptr || challenger == nullptr) return;
-    if (!game->is_open()) {
-        if (!game->claimant_lost || job.verifiers.empty()) return;
-        const auto vouchers = vouchers_of(state_, job.id, *game);
-        const bool any = vouchers.empty() || chance(4);
-        const PublicKey& verifier =
-            any ? job.verifiers[choose_(job.verifiers.size())].node : vouchers[choose_(vouchers.size())];
-        return send(*challenger, DisputeCall{job.id, game->number, verifier});
-    }
+    if (!game->is_open()) return call(job, *game, *challenger);
     if (chance(20)) return send(chance(2) ? *claimant : *challenger, DisputeConcede{job.id, game->number});
     if (chance(20) && game->due != 0) return pass_to(game->due);
     if (!game->way.claimant_moves()) {

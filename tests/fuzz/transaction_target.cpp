@@ -94,7 +94,7 @@ std::vector<base::Bytes> seeds() {
         body(DisputePick{.game = 1, .pick = {.index = 7, .end = dispute::StepEnd::kNorm}}),
         body(DisputeProve{.game = 1, .witness = base::Bytes(300, 0x5a)}),
         body(DisputeConcede{.game = 5}),
-        body(DisputeCall{.game = 5}),
+        body(DisputeCall{.game = 5, .unit = dispute::UnitKind::kClip, .part = 3}),
     };
 }
 

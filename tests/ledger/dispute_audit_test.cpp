@@ -41,9 +41,10 @@ TEST_CASE("books are right where a miner, and a verifier that vouched for it, lo
     env.send(env.person("v4"), DisputeOpen{job, 0, ClaimKind::kSlot, 0, dispute::UnitKind::kSegment, 1});
     move(0, DisputeConcede{job, 0});
     check_books(env);
-    const auto vouchers = vouchers_of(env.state(), job, *read_game(env.state(), job, 0));
+    const auto vouchers =
+        vouchers_of(env.state(), {job, 0, ClaimKind::kSlot, 0}, dispute::UnitKind::kSegment, 1);
     REQUIRE_FALSE(vouchers.empty());
-    env.send(env.person("v4"), DisputeCall{job, 0, vouchers[0]});
+    env.send(env.person("v4"), DisputeCall{job, 0, dispute::UnitKind::kSegment, 1, vouchers[0]});
     move(1, DisputeConcede{job, 1});
     REQUIRE(read_game(env.state(), job, 1)->claimant_lost);
     check_books(env);

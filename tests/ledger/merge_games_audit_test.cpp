@@ -74,10 +74,11 @@ TEST_CASE(
     };
     ends(0);
     CHECK_FALSE(read_game(w.env.state(), w.job, 0)->to_outvoted.is_zero());
-    const auto vouchers = vouchers_of(w.env.state(), w.job, *read_game(w.env.state(), w.job, 0));
+    const Game killer = *read_game(w.env.state(), w.job, 0);
+    const auto vouchers = vouchers_of(w.env.state(), killer.claim_id(w.job), killer.unit, killer.part);
     REQUIRE(vouchers.size() == 2);
     for (std::uint32_t number = 1; number <= 2; ++number) {
-        w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[number - 1]});
+        w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, killer.unit, killer.part, vouchers[number - 1]});
         ends(number);
     }
     w.finish();

@@ -204,9 +204,11 @@ void add_games(Rows& rows) {
                                    "the game runs", in_game);
     add<contracts::DisputeCall>(
         rows,
-        {ASSAY_FIELD(DisputeCall, job), ASSAY_FIELD(DisputeCall, game), ASSAY_FIELD(DisputeCall, verifier)},
-        "the sender won the game, the dead claim's window is open",
-        with({kWindowClosed, kNotDrawn, kAlreadyDone}));
+        {ASSAY_FIELD(DisputeCall, job), ASSAY_FIELD(DisputeCall, game), ASSAY_FIELD(DisputeCall, unit),
+         ASSAY_FIELD(DisputeCall, part), ASSAY_FIELD(DisputeCall, verifier)},
+        "the claim died in the game, and its window is open for calls",
+        {kUnknownJob, kNoSuchGame, kWrongPhase, kWindowClosed, kNoSuchUnit, kNotDrawn, kOwnClaim,
+         kAlreadyDone, kAmountOverflow, kInsufficientStake});
 }
 
 }  // namespace

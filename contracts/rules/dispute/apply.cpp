@@ -90,29 +90,24 @@ void carry_out(Work& work, const Sent& sent, const DisputeConcede& tx) {
     end_game(work, tx.job, std::move(game), {GameEnd::kConceded, claimant, {}});
 }
 
-void carry_out(Work& work, const Sent&, const DisputeCall& tx) {
+void carry_out(Work& work, const Sent& sent, const DisputeCall& tx) {
     Job job = required(read_job(work.state, tx.job));
-    const Game won = required(read_game(work.state, tx.job, tx.game));
-    const ClaimId id = won.claim_id(tx.job);
+    const Game killer = required(read_game(work.state, tx.job, tx.game));
+    const ClaimId id = killer.claim_id(tx.job);
     const Claim claim = required(read_claim(work.state, id));
-    Game game;
-    game.round = won.round;
-    game.kind = won.kind;
-    game.claim = won.claim;
-    game.unit = won.unit;
-    game.part = won.part;
+    Game game = game_about(job, id, claim);
+    game.unit = tx.unit;
+    game.part = tx.part;
     game.claimant = tx.verifier;
     game.claimant_owner = enlisted_verifier(job, tx.verifier).owner;
-    game.challenger = won.challenger;
-    game.challenger_owner = won.challenger_owner;
+    game.challenger = sent.sender;
+    game.challenger_owner = sent.owner;
     game.called = true;
-    game.cost = won.cost;
-    if (!won.claimant_lost) {
+    if (!is_winners_call(killer, sent.sender, tx))
         game.bond =
             required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
-        lock_stake(work.state, game.challenger, game.bond);
-    }
-    open_game(work, job, std::move(game), required(unit_claim(work.state, id, won.unit, won.part)));
+    if (!game.bond.is_zero()) lock_stake(work.state, sent.sender, game.bond);
+    open_game(work, job, std::move(game), required(unit_claim(work.state, id, tx.unit, tx.part)));
 }
 
 }  // namespace assay::contracts

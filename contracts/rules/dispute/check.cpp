@@ -6,6 +6,7 @@
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
 
@@ -110,22 +111,24 @@ Checked check(const Case& c, const DisputeCall& tx) {
     if (!read_job_progress(c.state, tx.job)) return failed(reason_of_absence(c.state, tx.job));
     const auto game = read_game(c.state, tx.job, tx.game);
     if (!game) return failed(Reason::kNoSuchGame);
-    if (game->called || !may_call(*game)) return failed(Reason::kWrongPhase);
-    if (game->challenger != c.sender) return failed(Reason::kNotYours);
+    if (!game->killed_claim()) return failed(Reason::kWrongPhase);
     const ClaimId id = game->claim_id(tx.job);
     const auto claim = read_claim(c.state, id);
-    const auto end = claim ? end_of_window(c.state, id, *claim) : std::nullopt;
-    if (!end || c.block.height > *end) return failed(Reason::kWindowClosed);
-    const auto vouchers = vouchers_of(c.state, tx.job, *game);
+    if (!claim || c.block.height >= end_of_calls(c.state, tx.job, *game))
+        return failed(Reason::kWindowClosed);
+    if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
+    const auto vouchers = vouchers_of(c.state, id, tx.unit, tx.part);
     if (std::find(vouchers.begin(), vouchers.end(), tx.verifier) == vouchers.end())
         return failed(Reason::kNotDrawn);
+    Job job = required(read_job(c.state, tx.job));
+    if (enlisted_verifier(job, tx.verifier).owner == c.owner) return failed(Reason::kOwnClaim);
     for (const Game& other : list_games(c.state, tx.job)) {
         // Whoever calls first may do so to be silent: everybody else calls for itself.
         const bool same = other.called && other.claimant == tx.verifier && other.challenger == c.sender &&
                           other.claim_id(tx.job) == id;
-        if (same && other.unit == game->unit && other.part == game->part) return failed(Reason::kAlreadyDone);
+        if (same && other.unit == tx.unit && other.part == tx.part) return failed(Reason::kAlreadyDone);
     }
-    return game->claimant_lost ? Checked{} : covers_bond(c, tx.job, *claim);
+    return is_winners_call(*game, c.sender, tx) ? Checked{} : covers_bond(c, tx.job, *claim);
 }
 
 }  // namespace assay::contracts

@@ -166,6 +166,10 @@ std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms
         .times(std::uint64_t{1} << claim.challenges, 1, base::Rounding::kUp);
 }
 
+bool is_winners_call(const Game& killer, const PublicKey& sender, const DisputeCall& call) {
+    return killer.challenger == sender && killer.unit == call.unit && killer.part == call.part;
+}
+
 std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier) {
     for (std::size_t i = 0; i < claim.accusations.size(); ++i) {
         const Accusation& accusation = claim.accusations[i];

@@ -5,6 +5,7 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/dispute/transactions.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/state/deadlines.hpp"
@@ -18,6 +19,8 @@ std::optional<Amount> replay_cost(const JobTerms& terms, Amount price);
 /// challenge that is open on the claim. Nothing: it is no amount.
 std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms, Amount price,
                                      const Claim& claim);
+/// Whether a call takes no bond: its sender won the game in which the claim died, and calls about its unit.
+bool is_winners_call(const Game& killer, const PublicKey& sender, const DisputeCall& call);
 /// The place of the verifier's accusation that it has not used yet, among the claim's; nothing: none.
 std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier);
 
@@ -40,16 +43,21 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 /// its verifier lost by silence.
 void time_out_games(Work& work, const Deadline& deadline);
 
-/// Whether the challenger of this game may call those who vouched for the claim: it won the game, or had it
-/// open when the claim died in another one. A claimant that loses to a friend on purpose would else save all
-/// who vouched for it.
-bool may_call(const Game& game);
-
 // vouchers.cpp
-/// Who vouched for what the game is about. Of a slot the verifiers that computed the disputed unit's root
-/// from the state that the miner claims, in the order of the draw: who computed the unit before must agree
-/// with that as well. Of a merge the others who opened the same claim, in the order of the round's judges:
-/// each merged by itself, or says so. Of a call nobody.
-std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
+/// Who vouched for this unit of the claim; nobody, where it has no such unit. Of a slot the verifiers that
+/// computed the unit's root from the state that the miner claims, in the order of the draw: who computed the
+/// unit before must agree with that as well. Of a merge the others who opened the same claim, in the order of
+/// the round's judges: each merged by itself, or says so. REQUIRES an open claim of a settled round.
+std::vector<PublicKey> vouchers_of(const StateView& state, const ClaimId& id, dispute::UnitKind unit,
+                                   std::uint32_t part);
+
+/// The heights from its settlement on in which a claim that died at `died_at` is open for calls: its window,
+/// so that nobody closes it early by a loss on purpose, and one move from its death on at least.
+std::uint64_t window_of_calls(const Params& params, std::uint64_t settled_at, std::uint64_t died_at);
+/// The first height at which those who vouched for the claim that died in this game cannot be called any
+/// more. REQUIRES Game::killed_claim().
+std::uint64_t end_of_calls(const StateView& state, const Hash256& job, const Game& killer);
+/// The game in which a dead claim died; nothing: it lives.
+std::optional<Game> game_that_killed(const StateView& state, const ClaimId& id);
 
 }  // namespace assay::contracts

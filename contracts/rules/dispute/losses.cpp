@@ -6,7 +6,7 @@
 
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/tables.hpp"
-#include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -246,10 +246,9 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
         claim.bond = claim.held = claim.kept_out = {};
         claim.dead = true;
         const auto settled = required(read_round_progress(work.state, id, game.round)).settled_at;
-        const std::uint64_t calls = params_of(work.state, job).dispute_move_window;
         forget_window(work.state, game.claim_id(id), claim);
         // Nothing is left to be said against it but by calls.
-        claim.window = std::max<std::uint64_t>(1, later(work.block.height, calls) - settled);
+        claim.window = window_of_calls(params_of(work.state, job), settled, work.block.height);
         store(work.state, claim_key(game.claim_id(id)), claim);
     }
     write_job(work.state, job);

@@ -63,8 +63,9 @@ struct Game {
     PublicKey challenger_owner;
     bool called = false;   ///< the claimant is a verifier that vouched for a dead claim
     bool accuses = false;  ///< the challenger is a drawn verifier: what it locked for the job answers for it
-    Amount bond;           ///< of the challenger's stake; none where it accuses, or calls after it won
-    Amount cost;           ///< what replaying the slot-round costs: the most that a winner is given
+    Amount bond;  ///< of the challenger's stake; none where it accuses, or calls about the unit of a game
+                  ///< that it won
+    Amount cost;  ///< what replaying the slot-round costs: the most that a winner is given
     std::uint64_t opened_at = 0;
     GamePhase phase = GamePhase::kQueued;
     // While it runs, in heights.
@@ -97,6 +98,8 @@ struct Game {
     }
 
     [[nodiscard]] bool is_open() const { return phase != GamePhase::kEnded; }
+    /// The claim died in it.
+    [[nodiscard]] bool killed_claim() const { return claimant_lost && !called; }
     [[nodiscard]] ClaimId claim_id(const Hash256& job) const { return {job, round, kind, claim}; }
 };
 

@@ -77,17 +77,19 @@ struct DisputeConcede {
     }
 };
 
-/// node (the challenger that won the game, or had it open when the claim died in another). Calls a verifier
-/// that had computed the same root of the disputed unit: it defends that root, or loses its bond. Takes a new
-/// bond, like that of a challenge, of whoever did not win.
+/// node (of another owner than the verifier's, with free stake for the bond), while a dead claim is open for
+/// calls. Calls a verifier that vouched for a unit of the claim: it defends what it had said of that unit, or
+/// loses its bond. The bond is that of a challenge; the winner of the game gives none for that game's unit.
 struct DisputeCall {
     static constexpr TxType kType = TxType::kDisputeCall;
     Hash256 job;
-    std::uint32_t game = 0;
+    std::uint32_t game = 0;  ///< in which the claim died
+    dispute::UnitKind unit = dispute::UnitKind::kSegment;
+    std::uint32_t part = 0;  ///< like DisputeOpen::part
     PublicKey verifier;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.game, self.verifier);
+        visit(self.job, self.game, self.unit, self.part, self.verifier);
     }
 };
 

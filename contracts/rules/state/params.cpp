@@ -42,8 +42,9 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(
             claim_window, 3, kWindowMax,
             "from a settlement on, pay is held and bonds stay locked so long; a job's end waits for it"),
-        ASSAY_NUMBER(dispute_move_window, 1, kWindowMax,
-                     "what each move of a game adds to its player's clock; how long vouchers can be called"),
+        ASSAY_NUMBER(
+            dispute_move_window, 1, kWindowMax,
+            "what each move of a game adds to its player's clock; how long vouchers can be called at least"),
         ASSAY_NUMBER(unbonding_delay, 1, kWindowMax, "from a withdrawal of stake to its arrival"),
         ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
         ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),

@@ -75,6 +75,9 @@ struct MergeCourt {
         return {job, 0, ClaimKind::kMerge, name().number, unit, part};
     }
     Game game(std::uint32_t number) { return *read_game(env.whole(), job, number); }
+    /// Of the unit that game 0 is about.
+    std::vector<PublicKey> vouchers() { return vouchers_of(env.state(), name(), game(0).unit, game(0).part); }
+    DisputeCall call(const PublicKey& verifier) { return {job, 0, game(0).unit, game(0).part, verifier}; }
     EnlistedVerifier enlisted(const PublicKey& node) {
         const Job record = env.job(job);
         for (const EnlistedVerifier& one : record.verifiers)
@@ -94,17 +97,17 @@ TEST_CASE("those who attested a merge that lost its game are called, and lose wh
     w.merge(kThreeConspire);
     const PublicKey claimant = read_claim(w.env.state(), w.name())->node;
     w.env.send(w.env.person("v4"), w.challenge());
-    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).size() == 2);
+    CHECK(w.vouchers().size() == 2);
     w.env.send(w.env.by_node(claimant), DisputeConcede{w.job, 0});
     REQUIRE(w.game(0).claimant_lost);
     CHECK(w.enlisted(claimant).bond.is_zero());
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
+    const auto vouchers = w.vouchers();
     REQUIRE(vouchers.size() == 2);
-    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"), DisputeCall{w.job, 0, claimant});
-    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"), DisputeCall{w.job, 0, w.env.person("v4").node_key()});
-    w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeCall{w.job, 0, vouchers[0]});
-    for (const PublicKey& voucher : vouchers) w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, voucher});
-    w.env.refuse(Reason::kAlreadyDone, w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
+    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"), w.call(claimant));
+    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"), w.call(w.env.person("v4").node_key()));
+    w.env.refuse(Reason::kOwnClaim, w.env.by_node(vouchers[0]), w.call(vouchers[0]));
+    for (const PublicKey& voucher : vouchers) w.env.send(w.env.person("v4"), w.call(voucher));
+    w.env.refuse(Reason::kAlreadyDone, w.env.person("v4"), w.call(vouchers[0]));
     const std::uint64_t stake = w.env.stake("v4");
     // One says that it was wrong, the other says nothing: each loses all that it locked for the job.
     const Amount first = w.enlisted(vouchers[0]).locked;
@@ -148,9 +151,9 @@ TEST_CASE("who was outvoted about a merge gets its penalty back when that merge 
     CHECK(w.env.balance("v4") == fourth + penalty.units() + (by_itself ? game.to_winner.units() : 0));
     CHECK(sum(sum(game.to_winner, game.to_buyer), game.to_outvoted) < game.lost);
     // Whoever attested it and is called gives back nothing that was given back.
-    const auto vouchers = vouchers_of(w.env.state(), w.job, game);
+    const auto vouchers = w.vouchers();
     REQUIRE(vouchers.size() == 2);
-    w.env.send(w.env.person(by_itself ? "v4" : "m5"), DisputeCall{w.job, 0, vouchers[0]});
+    w.env.send(w.env.person(by_itself ? "v4" : "m5"), w.call(vouchers[0]));
     w.env.send(w.env.by_node(vouchers[0]), DisputeConcede{w.job, 1});
     CHECK(w.game(1).claimant_lost);
     CHECK(w.game(1).to_outvoted.is_zero());
@@ -168,9 +171,9 @@ TEST_CASE("who attested a merge is called about the clip that was rejected as we
     w.env.send(w.env.person("v4"), w.challenge(UnitKind::kClip, 1));
     CHECK(read_game_pieces(w.env.state(), w.job, 0)->unit.clips == std::vector<std::uint32_t>{17});
     w.env.send(w.env.by_node(w.game(0).claimant), DisputeConcede{w.job, 0});
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
+    const auto vouchers = w.vouchers();
     REQUIRE(vouchers.size() == 2);
-    w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[1]});
+    w.env.send(w.env.person("v4"), w.call(vouchers[1]));
     CHECK(w.game(1).unit == UnitKind::kClip);
     CHECK(w.game(1).part == 1);
 }

@@ -35,9 +35,10 @@ public:
         env_.hold_auction(job_, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
         play_round(env_, job_);
         play_norm_game();
-        const auto vouchers = vouchers_of(env_.state(), job_, game(0));
+        const Game killer = game(0);
+        const auto vouchers = vouchers_of(env_.state(), killer.claim_id(job_), killer.unit, killer.part);
         REQUIRE_FALSE(vouchers.empty());
-        env_.send(env_.person("v4"), DisputeCall{job_, 0, vouchers[0]});
+        env_.send(env_.person("v4"), DisputeCall{job_, 0, killer.unit, killer.part, vouchers[0]});
         env_.send(env_.by_node(vouchers[0]), DisputeConcede{job_, 1});
         env_.send(env_.person("v4"),
                   DisputeOpen{job_, 0, ClaimKind::kSlot, 1, dispute::UnitKind::kUpdate, 0});

@@ -15,6 +15,7 @@ namespace {
 using contracts::LineKind;
 using contracts::Reason;
 using contracts::SettlementLine;
+using contracts::TxType;
 
 constexpr std::uint64_t kSeed = 3;
 
@@ -305,6 +306,37 @@ TEST_CASE("a claim that a friend challenges and throws still dies by an honest c
     }
     CHECK_FALSE(thrown.empty());
     CHECK(std::includes(dead.begin(), dead.end(), thrown.begin(), thrown.end()));
+}
+
+TEST_CASE(
+    "a claim that its miner concedes to a friend as soon as it can be challenged costs everybody who vouched "
+    "for it what they locked: the honest verifier calls them, though it had no game") {
+    CheatRow row = *find_strategy("thrown-dispute");
+    row.behaviour.quarrel = Quarrel::kConcedes;
+    row.behaviour.never_sends = {TxType::kDisputePost, TxType::kDisputeProve, TxType::kDisputeConcede};
+    const auto world = open_world(row);
+    const JobOutcome outcome = job_of(*world);
+    std::set<std::uint32_t> conceded;
+    std::set<std::uint32_t> challenged;
+    std::set<base::PublicKey> called;
+    base::Amount lost;
+    for (const Game& game : outcome.games) {
+        lost = contracts::saturating_sum(lost, game.lost);
+        if (game.killed_claim() && game.challenger == key_in(*world, "friend-thrower"))
+            conceded.insert(game.claim);
+        if (!game.called && game.challenger == key_in(*world, "vito")) challenged.insert(game.claim);
+        if (!game.called) continue;
+        CHECK(game.challenger == key_in(*world, "vito"));
+        CHECK(game.claimant_lost);
+        called.insert(game.claimant);
+    }
+    INFO(conceded.size() << " conceded, " << challenged.size() << " challenged");
+    CHECK_FALSE(conceded.empty());
+    CHECK_FALSE(std::includes(challenged.begin(), challenged.end(), conceded.begin(), conceded.end()));
+    CHECK(called == std::set{key_in(*world, "friend-vera"), key_in(*world, "friend-viki")});
+    base::Amount paid;
+    for (const SettlementLine& line : outcome.lines) paid = contracts::saturating_sum(paid, line.paid);
+    CHECK(lost.units() > 10 * paid.units());
 }
 
 TEST_CASE("where a bond was doubled above one stake, another challenger goes on") {
