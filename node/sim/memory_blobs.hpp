@@ -26,6 +26,7 @@ public:
     base::Outcome<void> pin_only(const std::set<BlobId>& ids) override;
     [[nodiscard]] bool is_intact(const BlobId& id) const override { return has(id); }
     [[nodiscard]] unsigned percent_full() const override { return 0; }
+    [[nodiscard]] StoreRoom room() const override { return {UINT64_MAX, 0}; }
 
     BlobId put_bytes(base::Bytes bytes, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
     /// The same of bytes whose id is known to be this one.
