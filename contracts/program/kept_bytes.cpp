@@ -42,7 +42,8 @@ Uint128 mean_starts(const JobSpec& spec, const FileSizes& files) {
         // Whoever has recomputed the unit before has this one's start.
         const std::uint64_t alone = (std::uint64_t{1} << kRateBits) - segment;
         const Uint128 chance = (Uint128{drawn} * alone) >> kRateBits;
-        bytes += (chance * files.state_of(start.arrays.size()) >> kRateBits) + 1;
+        constexpr Uint128 kRoundUp = (Uint128{1} << kRateBits) - 1;
+        bytes += (chance * files.state_of(start.arrays.size()) + kRoundUp) >> kRateBits;
     }
     return bytes;
 }
@@ -70,8 +71,7 @@ struct KeptSizes {
 
 std::uint32_t most_open_rounds(const JobSpec& spec, std::uint64_t window) {
     const std::uint64_t begun = window / kLeastRoundHeights;
-    return begun >= spec.rounds ? spec.rounds
-                                : std::min(spec.rounds, static_cast<std::uint32_t>(begun) + 2);
+    return begun >= spec.rounds ? spec.rounds : std::min(spec.rounds, static_cast<std::uint32_t>(begun) + 2);
 }
 
 std::uint64_t most_kept_by_miner(const JobSpec& spec, std::uint64_t window, std::uint64_t claims) {
@@ -92,7 +92,8 @@ KeptBytes most_kept(const JobSpec& spec, std::uint64_t window) {
     KeptBytes kept;
     kept.rounds = most_open_rounds(spec, window);
     const Uint128 rounds = kept.rounds;
-    const Uint128 round = Uint128{spec.slots} * (sizes.update + sizes.carried + mean_starts(spec, sizes.files));
+    const Uint128 round =
+        Uint128{spec.slots} * (sizes.update + sizes.carried + mean_starts(spec, sizes.files));
     // What the first of them goes on with was handed on in the round before.
     kept.verifier = stopping(sizes.data + sizes.bases(rounds) + rounds * round + spec.slots * sizes.carried);
     kept.miner_slot = most_kept_by_miner(spec, window, kept.rounds);

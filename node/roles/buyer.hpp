@@ -58,8 +58,8 @@ private:
     GamePlayer games_;
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
-    std::uint64_t unpinned_at_ = 0;      ///< height
-    std::set<std::uint32_t> let_go_;     ///< rounds whose bases have lost their pins
+    std::uint64_t unpinned_at_ = 0;   ///< height
+    std::set<std::uint32_t> let_go_;  ///< rounds whose bases have lost their pins
 };
 
 }  // namespace assay::node

@@ -396,17 +396,21 @@ void JobBench::pin_needed(const contracts::StateView& state, const base::PublicK
                           const Keep& keep) {
     std::set<BlobId> needed;
     open_.forget_all_but(rounds);
+    std::set<BlobId> open;
     for (const auto& [id, numbers] : rounds) {
         const auto job = contracts::read_job(state, id);
         add_running(state, *job, needed);
-        for (const std::uint32_t number : numbers) add_open(state, *job, number, me, needed);
+        for (const std::uint32_t number : numbers) {
+            add_open(state, *job, number, me, refused_.contains(id) ? needed : open);
+        }
     }
-    if (keep) keep(needed);
-    add_arrays(files_, needed);
-    // One that an earlier process took for settled.
-    for (const BlobId& blob : needed) {
+    // What came without a pin, or lost it.
+    for (const BlobId& blob : open) {
         if (files_.is_evictable(blob)) (void)wants_.keep(blob);
     }
+    needed.merge(open);
+    if (keep) keep(needed);
+    add_arrays(files_, needed);
     if (const auto unpinned = files_.pin_only(needed); !unpinned.ok()) seams_.log.error(unpinned.error());
 }
 
@@ -441,7 +445,8 @@ void JobBench::keep_open_rounds(const contracts::StateView& state, const base::P
                                 std::set<BlobId>& needed) {
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         const auto job = contracts::read_job(state, id);
-        for (const std::uint32_t round : open_rounds(state, *job, me)) add_open(state, *job, round, me, needed);
+        for (const std::uint32_t round : open_rounds(state, *job, me))
+            add_open(state, *job, round, me, needed);
     }
 }
 
