@@ -63,6 +63,10 @@ std::uint64_t stopping(base::Uint128 bytes) {
     return bytes > kMost ? kMost : static_cast<std::uint64_t>(bytes);
 }
 
+std::uint64_t audit_window_most(const program::JobSpec& spec, const contracts::Params& params) {
+    return std::max(params.audit_seal_window, stopping(base::Uint128{params.commit_window} * spec.slots));
+}
+
 /// What one verifier fetches of a slot's states in a round, on average.
 std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes& files,
                           const DrawRates& rates) {
@@ -213,8 +217,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.keeping = plan_keeping(spec, params);
     plan.dispute = plan_dispute(spec, params, spec.market.max_price, plan.slot_work);
     plan.audit_window_least = params.audit_seal_window;
-    plan.audit_window_most =
-        std::max(params.audit_seal_window, stopping(base::Uint128{params.commit_window} * spec.slots));
+    plan.audit_window_most = audit_window_most(spec, params);
     return plan;
 }
 
