@@ -145,7 +145,7 @@ TEST_CASE("whoever is enlisted, and whoever mined, keeps the bytes of a round un
         const Party& party = market.party(name);
         std::size_t count = 0;
         for (const BlobId& blob : needed.at(name))
-            count += party.store->has(blob) && !party.store->is_evictable(blob) ? 1 : 0;
+            count += party.store->has(blob) && !party.store->is_evictable(blob) ? 1U : 0U;
         return count;
     };
     std::uint32_t looked = 0;
