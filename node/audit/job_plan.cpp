@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "contracts/base/wide.hpp"
@@ -60,6 +61,10 @@ constexpr std::uint64_t kVerifiers = contracts::panel_mean();
 std::uint64_t stopping(base::Uint128 bytes) {
     constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
     return bytes > kMost ? kMost : static_cast<std::uint64_t>(bytes);
+}
+
+std::uint64_t audit_window_most(const program::JobSpec& spec, const contracts::Params& params) {
+    return std::max(params.audit_seal_window, stopping(base::Uint128{params.commit_window} * spec.slots));
 }
 
 /// What one verifier fetches of a slot's states in a round, on average.
@@ -128,6 +133,23 @@ PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Param
     return planned;
 }
 
+PlannedKeeping plan_keeping(const program::JobSpec& spec, const contracts::Params& params) {
+    return {program::most_kept(spec, params.claim_window)};
+}
+
+std::string PlannedKeeping::text() const {
+    const auto size = [](std::uint64_t bytes) {
+        const double mib = static_cast<double>(bytes) / (1024.0 * 1024.0);
+        char out[48];
+        std::snprintf(out, sizeof out, mib < 1024 ? "%.1f MiB" : "%.1f GiB", mib < 1024 ? mib : mib / 1024);
+        return std::string(out);
+    };
+    return "until the last window closes a verifier keeps at most " + size(kept.verifier) +
+           " (of the starts of its audits, the mean), a miner " + size(kept.miner_slot) +
+           " with one slot in each round and " + size(kept.miner) + " with all, the buyer " +
+           size(kept.buyer) + ": up to " + std::to_string(kept.rounds) + " rounds at once";
+}
+
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
     const auto quote = contracts::quote_job(params, spec);
     if (!quote.ok() && quote.error() == contracts::Reason::kGainBoundTooHigh) {
@@ -192,10 +214,10 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.cheat_gain_newcomer = cheat_gain_most(params, plan, spec, plan.bond_newcomer, 1.0);
     plan.cheat_gain_proven = cheat_gain_most(params, plan, spec, plan.bond_proven, least_rate);
     plan.bytes = plan_bytes(spec);
+    plan.keeping = plan_keeping(spec, params);
     plan.dispute = plan_dispute(spec, params, spec.market.max_price, plan.slot_work);
     plan.audit_window_least = params.audit_seal_window;
-    plan.audit_window_most =
-        std::max(params.audit_seal_window, stopping(base::Uint128{params.commit_window} * spec.slots));
+    plan.audit_window_most = audit_window_most(spec, params);
     return plan;
 }
 

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "contracts/program/kept_bytes.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/state/params.hpp"
 
@@ -63,6 +65,25 @@ struct PlannedDispute {
 PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Params& params, base::Amount price,
                             std::uint64_t slot_work);
 
+/// What a job can make each role keep until its last claim's window closes.
+struct PlannedKeeping {
+    program::KeptBytes kept;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("rounds", kept.rounds);
+        visit("verifier", kept.verifier);
+        visit("miner_slot", kept.miner_slot);
+        visit("miner", kept.miner);
+        visit("buyer", kept.buyer);
+    }
+    /// In words, of one line.
+    [[nodiscard]] std::string text() const;
+};
+
+/// REQUIRES a spec that check_spec accepts.
+PlannedKeeping plan_keeping(const program::JobSpec& spec, const contracts::Params& params);
+
 struct JobPlan {
     std::uint64_t parameters = 0;
     std::uint64_t tokens = 0;     ///< trained on when every slot of every round is accepted
@@ -90,6 +111,7 @@ struct JobPlan {
     std::int64_t cheat_gain_newcomer = 0;
     std::int64_t cheat_gain_proven = 0;
     PlannedBytes bytes;
+    PlannedKeeping keeping;
     /// Heights in which a round's audits are sealed: at least, and at most, where one verifier has all slots
     /// and a slot takes as long as it may.
     std::uint64_t audit_window_least = 0;

@@ -440,16 +440,19 @@ std::uint64_t BlobStore::bytes_pinned() const {
     return bytes;
 }
 
-unsigned BlobStore::percent_full() const {
+std::uint64_t BlobStore::bytes_for_pins() const {
     const std::uint64_t pinned = bytes_pinned();
     const std::uint64_t evictable = bytes_used() - std::min(bytes_used(), pinned);
     const std::uint64_t free = state_->root.free_bytes();
     const std::uint64_t left = free - std::min(free, state_->options.free_bytes_min) + evictable;
-    const auto percent = [&](std::uint64_t whole) {
-        return whole == 0 ? 100.0 : 100.0 * static_cast<double>(pinned) / static_cast<double>(whole);
-    };
-    const double fuller = std::max(percent(state_->options.quota_bytes), percent(pinned + left));
-    return static_cast<unsigned>(std::min(fuller, 100.0));
+    return std::min(state_->options.quota_bytes, pinned + left);
+}
+
+unsigned BlobStore::percent_full() const {
+    const std::uint64_t whole = bytes_for_pins();
+    if (whole == 0) return 100;
+    const double percent = 100.0 * static_cast<double>(bytes_pinned()) / static_cast<double>(whole);
+    return static_cast<unsigned>(std::min(percent, 100.0));
 }
 
 std::vector<BlobInfo> BlobStore::list() const {

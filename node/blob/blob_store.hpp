@@ -72,6 +72,8 @@ public:
     [[nodiscard]] std::vector<BlobInfo> list() const;  ///< ascending ids
     [[nodiscard]] std::uint64_t bytes_used() const;
     [[nodiscard]] std::uint64_t bytes_pinned() const;
+    /// What blobs that stay can take in all, by the quota or by the disk, whichever gives less.
+    [[nodiscard]] std::uint64_t bytes_for_pins() const;
     /// How much of the room for blobs that stay is taken, by the quota or by the disk, whichever is fuller.
     [[nodiscard]] unsigned percent_full() const;
 

@@ -103,6 +103,7 @@ base::Outcome<void> RoleProcess::State::open_key() {
 base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     BlobStoreOptions blob_options;
     blob_options.folder = options.home.blobs();
+    if (options.store_quota) blob_options.quota_bytes = *options.store_quota;
     ASSAY_ASSIGN(store, BlobStore::open(blob_options));
     files = make_blob_files(*store);
     // Before the owner is asked to stake: whoever has staked is asked to work within seconds.

@@ -35,6 +35,7 @@ struct RoleProcessOptions {
     PassphraseSource passphrase;
     NeedsWorker needs_worker = NeedsWorker::kYes;
     WorkerOptions worker;
+    std::optional<std::uint64_t> store_quota;  ///< bytes of all blobs; nothing: BlobStoreOptions' own
     /// How often every kernel target is checked: before open() is done, and while the role runs. Nothing:
     /// never; the worker checks the target that it uses when it starts.
     std::optional<std::chrono::milliseconds> self_check;

@@ -38,6 +38,7 @@ public:
     base::Outcome<void> pin_only(const std::set<BlobId>& ids) override { return store_.pin_only(ids); }
     [[nodiscard]] bool is_intact(const BlobId& id) const override { return store_.verify(id).ok(); }
     [[nodiscard]] unsigned percent_full() const override { return store_.percent_full(); }
+    [[nodiscard]] StoreRoom room() const override { return {store_.bytes_for_pins(), store_.bytes_pinned()}; }
 
 private:
     BlobStore& store_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/buyer.hpp"
 
+#include <utility>
+
+#include "contracts/rules/claim/tables.hpp"
 #include "node/roles/beacon_keeper.hpp"
 
 namespace assay::node {
@@ -82,24 +85,33 @@ void BuyerRole::serve(const contracts::Job& job) {
                            bench_.wants()
                                .want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec))
                                .has_value();
-    if (base_here) unpin_settled(job);
+    if (base_here) unpin_closed(job);
     if (options_.challenge > 0) challenge();
     if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
 }
 
-void BuyerRole::unpin_settled(const contracts::Job& job) {
+void BuyerRole::unpin_closed(const contracts::Job& job) {
+    if (std::exchange(unpinned_at_, height()) == height()) return;
     const program::DataConfig& data = job.spec.data;
     std::set<BlobId> needed = {data.tokenizer, data.manifest, job.base_blob};
     const bool ended = job.phase == contracts::JobPhase::kEnded;
     if (!ended) needed.insert({data.train, data.held_out, job.spec.initial_blob});
-    std::vector<BlobId> settled;
-    for (; rounds_unpinned_ < job.round; ++rounds_unpinned_) {
-        if (const auto round = contracts::read_round(state(), job.id, rounds_unpinned_)) {
-            settled.push_back(round->base_blob);
-        }
+    std::set<std::uint32_t> open;
+    for (const auto& [id, claim] : contracts::list_claims(state(), job.id)) open.insert(id.round);
+    for (const std::uint32_t number : open) {
+        const auto round = contracts::read_round_progress(state(), job.id, number);
+        if (!round) continue;
+        needed.insert(round->base_blob);
+        if (parts().files.is_evictable(round->base_blob)) (void)bench_.wants().keep(round->base_blob);
     }
-    if (ended) settled.insert(settled.end(), {data.train, data.held_out});
-    for (const BlobId& blob : settled) {
+    std::vector<BlobId> closed;
+    for (std::uint32_t number = 0; number < job.round; ++number) {
+        if (open.contains(number) || !let_go_.insert(number).second) continue;
+        if (const auto round = contracts::read_round_progress(state(), job.id, number))
+            closed.push_back(round->base_blob);
+    }
+    if (ended) closed.insert(closed.end(), {data.train, data.held_out});
+    for (const BlobId& blob : closed) {
         // One that is not here has nothing to unpin.
         if (!needed.contains(blob)) (void)parts().files.set_pin(blob, Pin::kEvictable);
     }

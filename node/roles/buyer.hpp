@@ -46,8 +46,9 @@ private:
     void plan() override;
     void serve(const contracts::Job& job);
 
-    /// Bases of settled rounds, and the data once the job has ended, are served until their room is needed.
-    void unpin_settled(const contracts::Job& job);
+    /// Bases of settled rounds, once no claim of theirs is open, and the data once the job has ended, are
+    /// served until their room is needed.
+    void unpin_closed(const contracts::Job& job);
 
     BuyerOptions options_;
     /// Its challenges, and the games about them.
@@ -57,7 +58,8 @@ private:
     GamePlayer games_;
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
-    std::uint32_t rounds_unpinned_ = 0;
+    std::uint64_t unpinned_at_ = 0;   ///< height
+    std::set<std::uint32_t> let_go_;  ///< rounds whose bases have lost their pins
 };
 
 }  // namespace assay::node

@@ -368,50 +368,86 @@ void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, con
     if (height == tidied_at_) return;
     tidied_at_ = height;
     std::set<BlobId> needed;
-    Rounds running;
+    Rounds rounds;
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         const auto job = contracts::read_job(state, id);
         const bool in_rounds = job->phase == contracts::JobPhase::kRounds;
+        std::vector<std::uint32_t> kept = open_rounds(state, *job, me);
         // Whoever enlisted has promised to audit, before there is a round.
-        if (takes_part(*job, me)) running.emplace_back(id, job->round);
+        const bool works = takes_part(*job, me);
+        if (works && (kept.empty() || kept.back() < job->round)) kept.push_back(job->round);
+        if (!kept.empty()) rounds.emplace_back(id, std::move(kept));
         // A job with places left is one to join.
-        const bool of_others = in_rounds && !takes_part(*job, me) && contracts::open_places(state, *job) == 0;
+        const bool of_others = in_rounds && !works && contracts::open_places(state, *job) == 0;
         if (of_others || refused_.contains(id)) continue;
         for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);
     }
-    if (tidied_for_ != running) {
+    if (tidied_for_ != rounds) {
         const auto ended = [&](const base::Hash256& id) { return contracts::has_ended(state, id); };
         std::erase_if(refused_, ended);
         std::erase_if(not_before_ns_, [&](const auto& entry) { return ended(entry.first); });
-        unpin_settled(state, running, keep);
-        tidied_for_ = std::move(running);
+        pin_needed(state, me, rounds, keep);
+        tidied_for_ = std::move(rounds);
     }
     wants_.drop_all_but(needed);
 }
 
-void JobBench::unpin_settled(const contracts::StateView& state, const Rounds& running, const Keep& keep) {
+void JobBench::pin_needed(const contracts::StateView& state, const base::PublicKey& me, const Rounds& rounds,
+                          const Keep& keep) {
     std::set<BlobId> needed;
-    for (const auto& [id, number] : running) {
+    open_.forget_all_but(rounds);
+    std::set<BlobId> open;
+    for (const auto& [id, numbers] : rounds) {
         const auto job = contracts::read_job(state, id);
-        for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);
-        needed.insert(job->spec.data.tokenizer);
-        needed.insert(job->spec.data.manifest);
-        if (const auto first = initial_blobs_.find(id); first != initial_blobs_.end()) {
-            if (number == 0 || job->base_blob == job->spec.initial_blob) needed.insert(first->second);
-        }
-        for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
-            if (const auto serve = contracts::read_serve(state, id, number, slot)) {
-                for (const contracts::RunStart& start : serve->starts) needed.insert(start.blob);
-            }
-            if (const auto reveal = contracts::read_reveal(state, id, number, slot)) {
-                needed.insert(reveal->update_blob);
-                needed.insert(reveal->carried_blob);
-            }
+        add_running(state, *job, needed);
+        for (const std::uint32_t number : numbers) {
+            add_open(state, *job, number, me, refused_.contains(id) ? needed : open);
         }
     }
+    // What came without a pin, or lost it.
+    for (const BlobId& blob : open) {
+        if (files_.is_evictable(blob)) (void)wants_.keep(blob);
+    }
+    needed.merge(open);
     if (keep) keep(needed);
     add_arrays(files_, needed);
     if (const auto unpinned = files_.pin_only(needed); !unpinned.ok()) seams_.log.error(unpinned.error());
+}
+
+void JobBench::add_running(const contracts::StateView& state, const contracts::Job& job,
+                           std::set<BlobId>& needed) {
+    for (const BlobId& blob : blobs_of(job)) needed.insert(blob);
+    needed.insert(job.spec.data.tokenizer);
+    needed.insert(job.spec.data.manifest);
+    if (const auto first = initial_blobs_.find(job.id); first != initial_blobs_.end()) {
+        if (job.round == 0 || job.base_blob == job.spec.initial_blob) needed.insert(first->second);
+    }
+    for (std::uint32_t slot = 0; slot < job.spec.slots; ++slot) {
+        if (const auto serve = contracts::read_serve(state, job.id, job.round, slot)) {
+            for (const contracts::RunStart& start : serve->starts) needed.insert(start.blob);
+        }
+        if (const auto reveal = contracts::read_reveal(state, job.id, job.round, slot)) {
+            needed.insert(reveal->update_blob);
+            needed.insert(reveal->carried_blob);
+        }
+    }
+}
+
+void JobBench::add_open(const contracts::StateView& state, const contracts::Job& job, std::uint32_t round,
+                        const base::PublicKey& me, std::set<BlobId>& needed) {
+    const KeptRound kept = open_.kept(state, job, round, me);
+    needed.insert(kept.blobs.begin(), kept.blobs.end());
+    // A state that follows from the seed alone is made again where its name is not known.
+    if (const auto base = stored_base(job, kept.base)) needed.insert(*base);
+}
+
+void JobBench::keep_open_rounds(const contracts::StateView& state, const base::PublicKey& me,
+                                std::set<BlobId>& needed) {
+    for (const base::Hash256& id : contracts::list_active_jobs(state)) {
+        const auto job = contracts::read_job(state, id);
+        for (const std::uint32_t round : open_rounds(state, *job, me))
+            add_open(state, *job, round, me, needed);
+    }
 }
 
 }  // namespace assay::node

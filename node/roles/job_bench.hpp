@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
+#include "node/roles/open_rounds.hpp"
 #include "node/roles/requests.hpp"
 #include "node/roles/state_blobs.hpp"
 #include "node/roles/worker_refusals.hpp"
@@ -65,6 +66,8 @@ public:
     /// The same for all files of a state, its head last; gives the head's blob.
     std::optional<BlobId> put_state(const StateFiles& files, const std::string& what,
                                     Serving serving = Serving::kServed);
+    /// The blob, which is here, stays from now on; false, and the error in the log, when the disk refuses.
+    bool keep(const BlobId& id);
     /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished
     /// attempts at such left. Forgets the attempts of work that has not asked for ten minutes.
     void drop_all_but(const std::set<BlobId>& needed);
@@ -83,8 +86,6 @@ private:
         std::uint64_t wanted_ns = 0;  ///< when it was last asked for here
         std::string said;             ///< the last failure in the log
     };
-    /// The blob, which is here, stays from now on; false, and the error in the log, when the disk refuses.
-    bool keep(const BlobId& id);
     void forget_bidding(const BlobId& id);
     void log_once(Attempt& attempt, const std::string& text);
     Seams seams_;
@@ -108,6 +109,7 @@ public:
           files_(files),
           requests_(requests),
           wants_(seams, files, requests),
+          open_(files),
           chain_id_(std::move(chain_id)) {}
 
     /// The base state of the job's running round when the worker is ready to compute from it; otherwise
@@ -157,11 +159,17 @@ public:
     using Keep = std::function<void(std::set<BlobId>& needed)>;
 
     /// Once a height: drops the blobs that were fetched for bidding and that no job needs any more, because
-    /// it has ended or was refused, or its rounds run without `me`. At the start and whenever a job's round
-    /// was settled: of all that is stored, only what the jobs of `me` need, `keep` included, stays
-    /// pinned. The rest is served until its room is needed.
+    /// it has ended or was refused, or its rounds run without `me`. At the start, and whenever a job's round
+    /// was settled or the last claim of one closed: of all that is stored, what the jobs of `me` need, `keep`
+    /// included, is pinned, and nothing else. The rest is served until its room is needed. A job needs what
+    /// its running round does, and until its last claim is closed what a round needs to be replayed and
+    /// disputed (open_rounds.hpp).
     void tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me,
               const Keep& keep = {});
+
+    /// Adds what rounds with open claims need, base states included.
+    void keep_open_rounds(const contracts::StateView& state, const base::PublicKey& me,
+                          std::set<BlobId>& needed);
 
     BlobWants& wants() { return wants_; }
     [[nodiscard]] const BlobWants& wants() const { return wants_; }
@@ -182,14 +190,20 @@ private:
     void on_initial(const contracts::Job& job, const WorkerAnswered& answer);
     void on_refusal(const contracts::Job& job, const std::string& what, const worker::Refusal& refusal);
     void refuse(const base::Hash256& job, const std::string& why);
-    /// The jobs that `me` works for, enlisted or in their rounds, each with its round.
-    using Rounds = std::vector<std::pair<base::Hash256, std::uint32_t>>;
-    void unpin_settled(const contracts::StateView& state, const Rounds& running, const Keep& keep);
+    /// The jobs that `me` works for, enlisted or in their rounds, or has a claim in, each with the rounds of
+    /// which it keeps bytes: those with open claims, and where it works for the job the running one.
+    using Rounds = OpenRounds::Rounds;
+    void pin_needed(const contracts::StateView& state, const base::PublicKey& me, const Rounds& rounds,
+                    const Keep& keep);
+    void add_running(const contracts::StateView& state, const contracts::Job& job, std::set<BlobId>& needed);
+    void add_open(const contracts::StateView& state, const contracts::Job& job, std::uint32_t round,
+                  const base::PublicKey& me, std::set<BlobId>& needed);
 
     Seams seams_;
     BlobFiles& files_;
     Requests& requests_;
     BlobWants wants_;
+    OpenRounds open_;
     std::string chain_id_;
     std::optional<base::Hash256> open_job_;          ///< in the worker, as far as is known
     bool asking_ = false;                            ///< OpenJob or Initial is at work
@@ -197,7 +211,7 @@ private:
     std::set<base::Hash256> refused_;  ///< jobs whose data or initial root are not what they say
     std::map<base::Hash256, std::uint64_t> not_before_ns_;  ///< job -> when the worker is asked again
     std::uint64_t tidied_at_ = 0;                           ///< height
-    std::optional<Rounds> tidied_for_;                      ///< what was running then
+    std::optional<Rounds> tidied_for_;                      ///< what was kept then
 };
 
 }  // namespace assay::node

@@ -88,7 +88,8 @@ void MinerRole::plan_bidding(const contracts::Job& job) {
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
-        if (!locks_within_limits(job) || !can_hold(job) || !checked_before_asking(job)) return;
+        if (!locks_within_limits(job) || !can_hold(job) || !can_keep(job) || !checked_before_asking(job))
+            return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         SealedAsk sealed{.price = sealed_price(), .salt = {}};
@@ -438,7 +439,8 @@ void MinerRole::forget_ended_jobs() {
     std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
     std::erase_if(weighed_, is_over);
     std::erase_if(short_of_, is_over);
-    // The states lose their pins with the round's settlement, and are served until their room is needed.
+    std::erase_if(no_room_, is_over);
+    // The states lost their pins with the last claim's end, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;
         const bool ended = contracts::has_ended(state(), work.job);
@@ -452,10 +454,10 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
         [&](const base::Hash256& id, std::uint32_t round) { return id == job.id && round + 1 < job.round; });
     std::erase_if(base_not_made_,
                   [&](const auto& key) { return key.first == job.id && key.second < job.round; });
-    // Two rounds back everything is settled; any state can be computed again from the base states.
+    // Two rounds back everything is settled; any state can be computed again from the base states, which stay
+    // with the rest that a game about an open claim needs.
     std::set<BlobId> dropped;
     std::set<BlobId> kept;
-    keep_own(kept);
     std::erase_if(works_, [&](const auto& entry) {
         const SlotWork& work = entry.second;
         const bool old = work.job == job.id && work.round + 1 < job.round;
@@ -468,6 +470,9 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
         (void)parts().seams.disk.remove(slot_note(work.job, work.round, work.slot));
         return true;
     });
+    if (dropped.empty()) return;
+    keep_own(kept);
+    bench_.keep_open_rounds(state(), me(), kept);
     drop_states(parts().files, std::move(dropped), std::move(kept));
 }
 

@@ -93,6 +93,11 @@ private:
     /// has a place in: an ask that it cannot hold wins nothing and risks its deposit. Says so once for each
     /// job.
     bool can_hold(const contracts::Job& job);
+    /// Whether the store holds what the job can make it keep, beside what is pinned and other jobs may take
+    /// (room_to_keep.hpp). Says so once for each job.
+    bool can_keep(const contracts::Job& job);
+    /// The most of it, at the stake that there is: every open claim locks a bond.
+    [[nodiscard]] std::uint64_t most_kept(const contracts::Job& job) const;
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
@@ -183,6 +188,7 @@ private:
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
     std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so
+    std::set<base::Hash256> no_room_;       ///< jobs for which the store was too small, the same
     std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last
 };
 

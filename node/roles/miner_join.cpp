@@ -14,6 +14,7 @@ void MinerRole::plan_join(const contracts::Job& job) {
     if (job.auction.clearing_price < options_.ask || !locks_within_limits(job)) return;
     const contracts::Params params = contracts::params_of(state(), job);
     if (contracts::read_stake(state(), me()).free < contracts::bond_in(state(), params, job, me())) return;
+    if (!can_keep(job)) return;
     // One worker works for one job at a time: whoever has a place, or asked for one, takes no second.
     if (is_working() || games_.computing() || has_place_beside(job.id)) return;
     if (!bench_.prepared(state(), job)) return;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of its stake a miner lets a job have: what its owner allows, and what other jobs leave.
+// What of its stake and of its store a miner lets a job have: what its owner allows, and what other jobs
+// leave.
 #include <algorithm>
 
+#include "contracts/program/kept_bytes.hpp"
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "node/roles/miner.hpp"
+#include "node/roles/room_to_keep.hpp"
 
 namespace assay::node {
 
@@ -94,6 +97,31 @@ bool MinerRole::can_hold(const contracts::Job& job) {
                    " is free, and other jobs may lock " + base::to_text(others) + " of it");
     }
     return false;
+}
+
+std::uint64_t MinerRole::most_kept(const contracts::Job& job) const {
+    const contracts::Params params = contracts::params_of(state(), job);
+    // It is dealt nothing below its ask.
+    const Amount price = job.auction.clearing_price.is_zero() ? options_.ask : job.auction.clearing_price;
+    const contracts::Stake stake = contracts::read_stake(state(), me());
+    const std::uint64_t whole = sum_up(stake.free, stake.bonded).units();
+    std::uint64_t claims = UINT64_MAX;
+    for (const auto audited : {contracts::Audited::kAlways, contracts::Audited::kAtRate}) {
+        const auto bond = contracts::slot_bond(params, job.spec, price, job.slot_work, audited);
+        if (!bond) return UINT64_MAX;  // the ledger refuses such a job
+        const std::uint64_t locked = bond->units();
+        const std::uint64_t most = locked == 0 ? UINT64_MAX : whole / locked;
+        claims = audited == contracts::Audited::kAlways ? most : std::max(claims, most);
+    }
+    return program::most_kept_by_miner(job.spec, params.claim_window, claims);
+}
+
+bool MinerRole::can_keep(const contracts::Job& job) {
+    const auto why = no_room_to_keep(state(), job, me(), parts().files.room(),
+                                     [this](const contracts::Job& one) { return most_kept(one); });
+    if (why && no_room_.insert(job.id).second)
+        log().warn("job " + job.id.brief() + " is not asked for a slot: " + *why);
+    return !why;
 }
 
 }  // namespace assay::node

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/program/kept_bytes.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/outward_peers.hpp"
+#include "node/roles/room_to_keep.hpp"
 
 namespace assay::node {
 
@@ -48,7 +50,7 @@ void VerifierRole::plan() {
     compute_games(false);
     if (std::exchange(admitted_at_, height()) != height())
         parts().seams.blobs.admit(outward_miners(state(), me()));
-    // Called at the start and whenever a round was settled.
+    // Called at the start, and whenever a round was settled or the last claim of one closed.
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) {
         keep_own(needed);
         forget_notes();
@@ -92,6 +94,16 @@ std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {
     if (!left) return std::nullopt;
     const base::Amount lock = std::min(most, *left);
     return lock < *least ? std::nullopt : std::optional(lock);
+}
+
+bool VerifierRole::can_keep(const contracts::Job& job) {
+    const auto why =
+        no_room_to_keep(state(), job, me(), parts().files.room(), [this](const contracts::Job& one) {
+            return program::most_kept(one.spec, contracts::params_of(state(), one).claim_window).verifier;
+        });
+    if (why && no_room_.insert(job.id).second)
+        log().warn("job " + job.id.brief() + " is not enlisted for: " + *why);
+    return !why;
 }
 
 bool VerifierRole::checked_before_enlisting(const contracts::Job& job) {
@@ -142,7 +154,7 @@ void VerifierRole::plan_bidding(const contracts::Job& job) {
     if (takes_part(job, me())) return static_cast<void>(bench_.gather(state(), job));
     if (!options_.enlists || job.phase == contracts::JobPhase::kRefill) return;  // or nobody enlists any more
     const auto lock = lock_for(job);
-    if (!lock || !checked_before_enlisting(job)) return;
+    if (!lock || !can_keep(job) || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());
     offer("enlist for job " + job.id.brief(),
           contracts::VerifierEnlist{

@@ -160,6 +160,9 @@ private:
     /// Whether enlisting needs no trust in the buyer: all that the work needs is here already. Otherwise what
     /// is missing is fetched.
     bool checked_before_enlisting(const contracts::Job& job);
+    /// Whether the store holds what the job can make it keep, beside what is pinned and other jobs may take
+    /// (room_to_keep.hpp). Says so once for each job.
+    bool can_keep(const contracts::Job& job);
     /// What follows when the worker did not do `what`: it is asked again later, or the piece of work is given
     /// up, which is silence. Silence in an audit or a merge costs this round's attendance; a word that was
     /// not computed could cost somebody a bond. Only a machine that is not sound ends the role.
@@ -317,6 +320,7 @@ private:
     std::uint64_t admitted_at_ = 0;       ///< height at which holders' calls were last admitted
     std::set<AuditKey> told_;             ///< audits whose findings were told
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
+    std::set<base::Hash256> no_room_;     ///< jobs for which the store is too small, the same
     bool computing_ = false;              ///< a request of ours is at work in the worker
 };
 

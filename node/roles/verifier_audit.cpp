@@ -374,6 +374,7 @@ void VerifierRole::forget_ended_jobs() {
     std::erase_if(stores_, [&](const auto& entry) { return ended(entry.first.first); });
     std::erase_if(told_, [&](const AuditKey& key) { return ended(std::get<0>(key)); });
     std::erase_if(left_alone_, ended);
+    std::erase_if(no_room_, ended);
 }
 
 void VerifierRole::forget_notes() {

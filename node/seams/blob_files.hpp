@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -15,6 +16,14 @@
 namespace assay::node {
 
 using worker::SharedDescriptor;
+
+/// Room for blobs that stay, in bytes.
+struct StoreRoom {
+    std::uint64_t whole = 0;   ///< by the quota or by the disk, whichever gives less; the pinned included
+    std::uint64_t pinned = 0;  ///< taken by blobs that stay, and by downloads of such
+    /// Whether so many bytes more can stay.
+    [[nodiscard]] bool holds(std::uint64_t bytes) const { return pinned <= whole && bytes <= whole - pinned; }
+};
 
 /// Calls block for as long as the disk takes; nothing here waits for a peer.
 class BlobFiles {
@@ -43,6 +52,7 @@ public:
     [[nodiscard]] virtual bool is_intact(const BlobId& id) const = 0;
     /// How much of the room for blobs that stay is taken, by the quota or by the disk, whichever is fuller.
     [[nodiscard]] virtual unsigned percent_full() const = 0;
+    [[nodiscard]] virtual StoreRoom room() const = 0;
 };
 
 }  // namespace assay::node

@@ -27,6 +27,7 @@ public:
     base::Outcome<void> pin_only(const std::set<BlobId>& ids) override;
     [[nodiscard]] bool is_intact(const BlobId& id) const override { return has(id); }
     [[nodiscard]] unsigned percent_full() const override { return 0; }
+    [[nodiscard]] StoreRoom room() const override { return {UINT64_MAX, 0}; }
 
     void put_file(const FileRef& file, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
     /// What a peer is given; null: it is not here, or withheld.

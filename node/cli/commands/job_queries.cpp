@@ -147,9 +147,11 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
     ASSAY_ASSIGN(const contracts::Job found, find_job(*chain.state, flags.job));
     const JobView job = job_view(*chain.state, found);
     const LongestDispute longest = longest_dispute(chain, found);
+    const PlannedKeeping keeping = plan_keeping(found.spec, contracts::params_of(*chain.state, found));
     const std::vector<DisputeRow> disputes = disputes_of(chain, found, context.json());
     if (context.json()) {
         Json body = json_of(job);
+        body["kept_bytes"] = json_of(keeping);
         body["longest_dispute"] = json_of(longest);
         body["disputes"] = json_of(disputes);
         context.print_json("assay.job.show/v1", body);
@@ -170,6 +172,7 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                                {"spent", base::to_text(job.summary.spent)},
                                {"refunded", base::to_text(job.summary.refunded)},
                                {"longest dispute", longest_text(longest)},
+                               {"kept bytes", keeping.text()},
                                {"model root", job.base_root.hex()}});
     context.out << '\n';
     TextTable table({{"miner"}, {"ask", Align::kRight}, {"state"}});

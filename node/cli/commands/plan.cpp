@@ -141,6 +141,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
     body("bytes", QuotedBytes{plan.bytes, slot_traffic(spec, plan.bytes, kQuotedVerifiers)});
+    body("kept_bytes", plan.keeping);
     body("audit_window", AuditWindow{plan.audit_window_least, plan.audit_window_most});
     body("longest_dispute", plan.dispute);
     body("measured", estimate);
@@ -241,6 +242,7 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
                               size_text(bytes.job_proven) + " (proven), of which " + size_text(bytes.data) +
                               " of data to each miner and verifier; " + size_text(bytes.join) +
                               " to each miner that joins later"},
+        {"kept bytes", plan.keeping.text()},
         {"one bad segment",
          "recomputed for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",

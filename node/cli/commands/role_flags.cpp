@@ -17,6 +17,11 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flag(verb, flags.memory);
     add_device_flag(verb, flags.device);
+    verb.add_option(
+            "--store-quota", flags.store_quota,
+            "Most that the home's blobs take, like 2TiB; a job that can make this process keep more is "
+            "left alone")
+        ->capture_default_str();
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
 }
@@ -111,6 +116,11 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     options.worker.threads = flags.threads;
     ASSAY_ASSIGN(options.worker.memory, memory_flag(flags.memory));
     options.worker.device = flags.device;
+    auto quota = trainer::parse_memory(flags.store_quota);
+    if (!quota.ok())
+        return base::fail(quota.error().kind, "--store-quota: '" + flags.store_quota + "' is not a size",
+                          quota.error().fix);
+    options.store_quota = *quota;
     return options;
 }
 

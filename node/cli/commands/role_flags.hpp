@@ -25,6 +25,7 @@ struct RoleFlags {
     unsigned threads = 0;
     std::string memory;
     std::string device;
+    std::string store_quota = "64GiB";
 };
 
 /// Adds them to `verb`; `flags` must live as long as the app.

@@ -439,7 +439,9 @@ TEST_CASE("a store says how full it is of what has to stay") {
     const test::TemporaryFolder folder;
     auto store = open_in(folder, 1000);
     CHECK(store->percent_full() == 0);
+    CHECK(store->bytes_for_pins() == 1000);
     const BlobId first = store->put(pattern(790)).value();
+    CHECK(store->bytes_for_pins() == 1000);
     CHECK(store->percent_full() == 79);
     REQUIRE(store->put(pattern(10)).ok());
     CHECK(store->percent_full() == 80);
@@ -447,6 +449,7 @@ TEST_CASE("a store says how full it is of what has to stay") {
     CHECK(store->percent_full() == 1);
     auto disk = BlobStore::open({.folder = folder / "disk", .free_bytes_min = 1ULL << 62}).value();
     CHECK(disk->percent_full() == 100);  // nothing more can stay
+    CHECK(disk->bytes_for_pins() == 0);
 }
 
 TEST_CASE("a blob that the disk has changed is not taken for whole") {

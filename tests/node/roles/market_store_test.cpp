@@ -3,6 +3,7 @@
 // itself it is silent about: it accuses nobody, commits nothing that it could not serve, and goes on.
 #include "contracts/arithmetic/update.hpp"
 #include "contracts/base/blob_id.hpp"
+#include "contracts/program/kept_bytes.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "tests/node/roles/small_market.hpp"
 
@@ -188,10 +189,14 @@ TEST_CASE("a miner whose store takes no more states does not commit, and commits
     Market market(options);
     Party& mia = market.party("mia");
     REQUIRE(mia.store->put(tiny.file).ok());
+    market.start();
+    // It asked while there was room.
+    REQUIRE(market.turn_until(
+        [&] { return market.job() && market.job()->phase == contracts::JobPhase::kAskReveal; }));
     const Bytes other(4 * kChunkBytes, std::uint8_t{9});
     auto filler = mia.store->begin(base::blob_id(other), description_of(other)).value();
-    market.start();
     REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kCommit); }));
+    REQUIRE(takes_part(*market.job(), mia.node.public_key()));
     const auto committed = [&] {
         int count_of = 0;
         for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
@@ -238,9 +243,10 @@ TEST_CASE(
     CHECK_FALSE(market.party("bea").error.has_value());
 }
 
-TEST_CASE("what settled rounds and ended jobs no longer need gives its room back") {
+TEST_CASE("what rounds with closed windows and ended jobs no longer need gives its room back") {
     MarketOptions options;
-    options.rounds = 4;
+    options.rounds = 12;
+    options.claim_window = 48;
     options.quota = 12 << 20;
     Market market(options);
     market.start();
@@ -248,29 +254,35 @@ TEST_CASE("what settled rounds and ended jobs no longer need gives its room back
     std::map<std::string, std::uint64_t> most;
     std::map<std::string, std::vector<std::uint64_t>> before_dealing;  // pinned when a round begins
     std::uint32_t rounds = 0;
-    REQUIRE(market.turn_until([&] {
-        for (const auto& [name, party] : market.parties()) {
-            most[name] = std::max(most[name], party->store->bytes_pinned());
-        }
-        const bool deals = market.job() && market.job()->phase == contracts::JobPhase::kRounds;
-        if (deals && market.job()->round > rounds) {
-            rounds = market.job()->round;
+    REQUIRE(market.turn_until(
+        [&] {
             for (const auto& [name, party] : market.parties()) {
-                before_dealing[name].push_back(party->store->bytes_pinned());
+                most[name] = std::max(most[name], party->store->bytes_pinned());
             }
-        }
-        return market.ended();
-    }));
+            const bool deals = market.job() && market.job()->phase == contracts::JobPhase::kRounds;
+            if (deals && market.job()->round > rounds) {
+                rounds = market.job()->round;
+                for (const auto& [name, party] : market.parties()) {
+                    before_dealing[name].push_back(party->store->bytes_pinned());
+                }
+            }
+            return market.ended();
+        },
+        800));
     for (int i = 0; i < 3; ++i) market.turn();
+    const program::KeptBytes kept = program::most_kept(market.spec(), *options.claim_window);
     int serving = 0;
     for (const auto& [name, party] : market.parties()) {
         INFO(name << " pinned " << most[name] << " at most, " << party->store->bytes_pinned()
                   << " at the end");
         CHECK(most[name] > trainer::base_state_bytes(count));
-        REQUIRE(before_dealing[name].size() == 3);
-        // Rounds do not pile up.
-        CHECK(before_dealing[name].back() <=
-              before_dealing[name].front() + program::file_sizes(market.spec()).update);
+        // Nobody has to keep more than it was told when it came.
+        CHECK(most[name] <= (name == "bea" ? kept.buyer : name.front() == 'v' ? kept.verifier : kept.miner));
+        const std::vector<std::uint64_t>& pinned = before_dealing[name];
+        REQUIRE(pinned.size() == options.rounds - 1);
+        // While the first windows are open, rounds pile up; those whose windows are closed do not.
+        CHECK(pinned[2] > pinned[0]);
+        CHECK(pinned.back() <= pinned[pinned.size() / 2] + program::file_sizes(market.spec()).update);
         serving += party->store->has(market.job()->base_blob) ? 1 : 0;
         if (name == "bea") {
             CHECK(party->store->bytes_pinned() < trainer::base_state_bytes(count) + 1024);

@@ -88,6 +88,7 @@ struct SlowStore final : BlobFiles {
     }
     [[nodiscard]] bool is_intact(const BlobId& id) const override { return has(id); }
     [[nodiscard]] unsigned percent_full() const override { return 0; }
+    [[nodiscard]] node::StoreRoom room() const override { return {UINT64_MAX, 0}; }
     [[nodiscard]] bool is_evictable(const BlobId& id) const override {
         return has(id) && here.at(id) == Pin::kEvictable;
     }

@@ -202,6 +202,10 @@ public:
         make_block();
         settle();
     }
+    /// The next block begins with this message of the party's node, beside what its role sends.
+    void have_sign(const std::string& name, contracts::Payload payload) {
+        sign(party(name).node, std::move(payload));
+    }
     /// False when it does not come to that.
     bool turn_until(const std::function<bool()>& done, int most = 400) {
         for (int i = 0; i < most && !done(); ++i) turn();
