@@ -98,7 +98,7 @@ def check_genesis(data):
 def check_transaction(data):
     length = number(data, 0, 4)
     need(len(data) == 4 + length + 64, "length of a transaction")
-    need(1 <= number(data, 4, 2) <= 23, "type of a transaction")
+    need(1 <= number(data, 4, 2) <= 30, "type of a transaction")
 
 
 def check_block(payload, height, parent, chain, validators):
