@@ -13,6 +13,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/rules/tables.hpp"
+#include "node/audit/defeated_claim.hpp"
 
 namespace assay::node {
 
@@ -41,10 +42,14 @@ struct CertifiedRound {
     std::vector<std::uint32_t> merged_slots;  ///< ascending
     std::vector<CertifiedSlot> slots;         ///< ascending
     std::vector<contracts::SettlementLine> lines;
+    /// As the ledger had it when the certificate was made: of the claims that are in the model those that had
+    /// died, ascending by game, and whether any of the others could still be challenged or was in a game.
+    std::vector<DefeatedClaim> defeated;
+    bool windows_open = false;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.round, self.base_root, self.base_blob, self.beacon, self.merged, self.result,
-              self.merged_slots, self.slots, self.lines);
+              self.merged_slots, self.slots, self.lines, self.defeated, self.windows_open);
     }
     [[nodiscard]] const CertifiedSlot* slot(std::uint32_t number) const;  ///< null: it opened nothing
 };
@@ -70,7 +75,7 @@ struct MetFault {
 
 inline constexpr std::uint64_t kMaxCertificateBytes = std::uint64_t{1} << 30;
 
-/// "ACERT001" ‖ canonical encoding.
+/// "ACERT002" ‖ canonical encoding.
 base::Bytes encode_certificate(const BirthCertificate& certificate);
 /// Strict: kBadVariant for other first bytes.
 base::Result<BirthCertificate, base::DecodeError> decode_certificate(base::ByteView bytes);
@@ -80,7 +85,7 @@ base::Hash256 certificate_root(base::ByteView file);
 /// What in the certificate does not fit the rest of it, one sentence each; empty: all of it does. Looked at:
 /// the spec's limits, numbers and order of rounds and slots, that each base is the result before it, each
 /// trace's shape and that it opens its seal, what slots carry, who may be merged, the amounts of each line,
-/// and that the last result is the state with these parameters.
+/// who can have lost which game, and that the last result is the state with these parameters.
 std::vector<std::string> contradictions(const BirthCertificate& certificate);
 
 /// Opened traces of settled rounds, from wherever the state's owner keeps them. Nothing: nobody opened one.
@@ -95,8 +100,15 @@ base::Outcome<BirthCertificate> certify(const contracts::StateView& state, const
                                         const std::string& chain_id, const base::Hash256& base_blob,
                                         const RevealSource& reveals);
 
-/// Where a certificate says something else than the ledger's own, made of the same state and rounds; empty:
-/// nowhere.
+/// The rounds whose windows were open when the certificate was made, ascending.
+std::vector<std::uint32_t> open_rounds(const BirthCertificate& certificate);
+
+/// "round 4", "rounds 1, 3–5": rounds, ascending, in words.
+std::string rounds_text(const std::vector<std::uint32_t>& rounds);
+
+/// Where a certificate says something else than the ledger's own of the same rounds; empty: nowhere. The
+/// ledger may be later: a round whose windows were open may have none open now. A claim that died since, and
+/// that the certificate does not name, is a difference.
 std::vector<std::string> differences(const BirthCertificate& certificate, const BirthCertificate& ledgers);
 
 }  // namespace assay::node

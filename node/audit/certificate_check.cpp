@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // contradictions(): whether the claims of a birth certificate fit each other.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
@@ -45,6 +47,7 @@ public:
                         : "does not begin where the one before ended");
             check_slots(round, i == 0 ? nullptr : &certificate_.rounds[i - 1]);
             check_merge(round);
+            check_disputes(round);
             for (const contracts::SettlementLine& line : round.lines) check_line(round, line);
             if (!round.merged) continue;
             root = round.result.base_root;
@@ -126,6 +129,22 @@ private:
                                                                     : std::vector<std::uint32_t>{};
     }
 
+    void check_disputes(const CertifiedRound& round) {
+        must(round.merged || !round.windows_open, "merged nothing and has windows open");
+        for (std::size_t i = 0; i < round.defeated.size(); ++i) {
+            const DefeatedClaim& defeat = round.defeated[i];
+            const std::string dispute = "dispute " + std::to_string(defeat.game);
+            must(is_possible(defeat, round, certificate_.spec),
+                 "says of " + dispute + " what cannot have been lost there");
+            must(i == 0 || defeat.game > round.defeated[i - 1].game,
+                 "names " + dispute + " behind a later one");
+            must(games_.insert(defeat.game).second, "names " + dispute + " again");
+            // A claim dies once.
+            must(dead_.insert({round.round, defeat.claim, defeat.number}).second,
+                 "has a claim that dies again in " + dispute);
+        }
+    }
+
     void check_line(const CertifiedRound& round, const contracts::SettlementLine& line) {
         must(line.job == certificate_.job && line.round == round.round, "has a settlement line of another");
         must(adds_up(line.paid, {line.from_escrow, line.from_prepaid, line.from_slot}) &&
@@ -148,6 +167,8 @@ private:
     const BirthCertificate& certificate_;
     program::RoundPlan plan_;
     std::string name_;
+    std::set<std::uint32_t> games_;
+    std::set<std::tuple<std::uint32_t, contracts::ClaimKind, std::uint32_t>> dead_;
     std::vector<std::string> found_;
 };
 

@@ -98,6 +98,7 @@ public:
         : certificate_(certificate),
           plan_(plan),
           judge_(judge),
+          known_(certificate),
           segments_(segments_of(certificate)),
           tiles_(certificate),
           segment_draw_(segments_.weights, DrawStream(randomness, "segments")),
@@ -125,6 +126,10 @@ public:
         tell(report_.segments, Population(segments_.weights));
         tell(report_.tiles, Population::even(tiles_.count()));
         report_.panels = panels_of(certificate_);
+        report_.defeated = known_.reports();
+        for (const CertifiedRound& round : certificate_.rounds)
+            report_.merged_slots += round.merged_slots.size();
+        report_.open_rounds = open_rounds(certificate_);
         return std::move(report_);
     }
 
@@ -142,8 +147,12 @@ private:
         stratum.seconds += plan_.seconds() - began;
         const std::string where = to_text(place, certificate_.spec);
         if (found.state != ClaimState::kGone) ++stratum.recomputed;
-        if (found.state == ClaimState::kFalse) report_.failures.push_back({where, std::move(found.why)});
-        if (found.state == ClaimState::kGone) report_.inconclusive.push_back({where, std::move(found.why)});
+        const bool admitted = known_.admits(place, found);
+        if (found.state == ClaimState::kFalse && !admitted)
+            report_.failures.push_back({where, std::move(found.why)});
+        const bool hidden = known_.hides(place, found);
+        if (found.state == ClaimState::kGone && !hidden)
+            report_.inconclusive.push_back({where, std::move(found.why)});
         return {};
     }
 
@@ -161,6 +170,7 @@ private:
 
     void gather_met() {
         for (MetFault& fault : judge_.met()) {
+            if (known_.admits(fault)) continue;
             const bool said = std::any_of(report_.failures.begin(), report_.failures.end(),
                                           [&](const MetFault& other) { return other.where == fault.where; });
             if (!said) report_.failures.push_back(std::move(fault));
@@ -177,6 +187,7 @@ private:
     const BirthCertificate& certificate_;
     const SamplePlan& plan_;
     ClaimJudge& judge_;
+    KnownDefeats known_;
     SegmentPopulation segments_;
     TilePopulation tiles_;
     WeightedDraw segment_draw_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "node/audit/known_defeats.hpp"
 #include "node/audit/model_replay.hpp"
 #include "node/audit/sampling.hpp"
 
@@ -68,8 +69,14 @@ struct ModelAuditReport {
     StratumReport tiles;     ///< of updates and merged states, all alike
     ArraysReport arrays;     ///< to which the tiles belong
     PanelReport panels;
-    std::vector<MetFault> failures;      ///< false things, drawn or met on the way
-    std::vector<MetFault> inconclusive;  ///< drawn, and not to be recomputed: counted as false
+    std::vector<MetFault> failures;  ///< false things, drawn or met on the way, but for `defeated`
+    /// Drawn, and not to be recomputed: counted as false. Without what lies behind a defeated unit.
+    std::vector<MetFault> inconclusive;
+    std::vector<DefeatReport> defeated;  ///< ascending by round and game
+    std::uint64_t merged_slots = 0;
+    std::vector<std::uint32_t> open_rounds;  ///< whose windows were open when the certificate was made
+    /// What was drawn is as claimed, but for what the certificate says was defeated, and all of it could be
+    /// recomputed.
     [[nodiscard]] bool ok() const {
         return failures.empty() && inconclusive.empty() && segments.recomputed > 0;
     }

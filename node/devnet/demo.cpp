@@ -13,6 +13,7 @@
 #include "node/audit/run_record.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/devnet/demo_data.hpp"
+#include "node/devnet/file_audits.hpp"
 #include "node/devnet/job_run.hpp"
 #include "node/devnet/network.hpp"
 #include "node/worker/measure.hpp"
@@ -151,8 +152,9 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     fill_parties(report, net, truth, *job);
     fill_work(report, truth, *job);
     ASSAY_TRY(gather_files(net, truth, *job));
+    ASSAY_ASSIGN(FileAudits audits, FileAudits::start(net, truth, *job));
     ASSAY_TRY(finish_model(report, net, truth, file, *job));
-    ASSAY_ASSIGN(report.audit, audit_files(net, truth, *job, progress));
+    ASSAY_ASSIGN(report.audit, audits.finish(truth, progress));
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return report;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the demo what it does after every process has stopped: bring the files together, audit them, break
-// a copy.
+// Gives the demo what it does after every process has stopped, beside the audits (file_audits.hpp): bring the
+// files together, play its disputes again, write the model.
 #pragma once
 
 #include "node/config/job_file.hpp"
@@ -19,13 +19,6 @@ base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& 
 /// referee takes here. kVerification when one does not come out as the ledger has it.
 base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const contracts::StateView& state,
                                                        const contracts::Job& job);
-
-/// Runs `assay audit ledger`, `payouts`, `dispute` (of every game that was judged) and `replay` (of every
-/// round with a cheat) as processes on the home's files, then `assay audit ledger` on a copy with one byte
-/// flipped (HOME/tampered stays). kVerification when one of them ends with another exit code than it must.
-/// `state` is the ledger's, recomputed.
-base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::StateView& state,
-                                        const contracts::Job& job, std::ostream& progress);
 
 /// Held-out loss of the initial model, text that the model writes before and after, and HOME/model with its
 /// certificate. `truth` is the ledger's last state with its evidence.

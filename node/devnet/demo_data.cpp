@@ -71,13 +71,13 @@ program::JobSpec demo_job(const DemoOptions& options) {
         spec.model.rope_theta = 10'000.0F;
     }
     spec.profile = options.profile.value_or(program::Profile::kF32);
-    spec.train.inner_steps = 12;
+    spec.train.inner_steps = 9;
     spec.train.batch = 4;
     spec.train.warmup_steps = 4;
     spec.train.learning_rate = 1.2e-3F;
     // Five rounds are too few for the published 0.9: the first overshoot would not be forgotten in time.
     spec.train.outer_momentum = 0.5F;
-    spec.security.segment_steps = 4;
+    spec.security.segment_steps = 3;
     spec.security.audit_threshold = UINT64_MAX / 10;  // newcomers are audited at rate 1 all the same
     spec.security.gain_bound = base::units(400'000);
     spec.market.max_price = base::units(2'000);

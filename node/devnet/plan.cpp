@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/devnet/plan.hpp"
 
+#include <atomic>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <thread>
 
 #include "contracts/program/program.hpp"
 #include "contracts/rules/apply.hpp"
@@ -31,6 +35,34 @@ base::Outcome<Participant> make_participant(const std::string& name, const Home&
                  create_key_file(home.node_key(), passphrase,
                                  {.role = KeyRole::kNode, .protection = KeyProtection::kInteractive}));
     return Participant{.name = name, .home = home, .owner = owner.public_key(), .node = node.public_key()};
+}
+
+struct PlannedHome {
+    std::string name;
+    Home home;
+};
+
+/// All of them, in their order. Opening a key file is slow on purpose, and so is making one.
+base::Outcome<std::vector<Participant>> make_participants(const std::vector<PlannedHome>& names,
+                                                          const Passphrase& passphrase) {
+    std::vector<std::optional<base::Outcome<Participant>>> made(names.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < names.size(); i = next++)
+            made[i] = make_participant(names[i].name, names[i].home, passphrase);
+    };
+    {
+        std::vector<std::jthread> others;
+        for (unsigned i = 1; i < std::thread::hardware_concurrency() && i < names.size(); ++i)
+            others.emplace_back(work);
+        work();
+    }
+    std::vector<Participant> all;
+    for (auto& one : made) {
+        ASSAY_ASSIGN(Participant participant, *std::move(one));
+        all.push_back(std::move(participant));
+    }
+    return all;
 }
 
 base::Outcome<void> prepare_folder(const std::filesystem::path& home) {
@@ -137,9 +169,11 @@ DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, cons
     // Probation counts slots found right; in the demo nobody leaves it, so that every cheat is found for
     // certain.
     plan.params.probation_rounds = 20 * 5;
+    // Nobody starts while asks are sealed: the buyer comes when all have staked.
+    plan.params.ask_commit_window = plan.params.ask_reveal_window = 25;
     // Games decide. Verifiers get more time than this where their measured speed asks for it, and so do
-    // accusers: what nobody accuses can be challenged for five seconds.
-    plan.params.audit_seal_window = 20;
+    // accusers: what nobody accuses can be challenged for two and a half seconds.
+    plan.params.audit_seal_window = 10;
     plan.params.claim_window = 3 * plan.params.audit_seal_window;
     const auto ask = [](std::uint64_t units) { return *base::Amount::of(units); };
     plan.miners = {{.behaviour = Behaviour::kHonest, .ask = ask(1'100), .drills = {}},
@@ -166,18 +200,19 @@ base::Outcome<Devnet> create_devnet(const DevnetPlan& plan) {
     net.passphrase = plan.home / "passphrase";
     ASSAY_ASSIGN(const std::string text, write_passphrase(net.passphrase));
     const Passphrase passphrase{text};
-    ASSAY_ASSIGN(net.sequencer, make_participant("node", {plan.home}, passphrase));
-    ASSAY_ASSIGN(net.buyer, make_participant("buyer", {plan.home / "buyer"}, passphrase));
-    for (std::size_t i = 1; i <= plan.miners.size(); ++i) {
-        const std::string name = "miner-" + std::to_string(i);
-        ASSAY_ASSIGN(Participant miner, make_participant(name, {plan.home / name}, passphrase));
-        net.miners.push_back(std::move(miner));
+    std::vector<PlannedHome> names{{"node", {plan.home}}, {"buyer", {plan.home / "buyer"}}};
+    for (std::size_t i = 1; i <= plan.miners.size() + plan.verifiers; ++i) {
+        const bool is_miner = i <= plan.miners.size();
+        const std::string name =
+            is_miner ? "miner-" + std::to_string(i) : "verifier-" + std::to_string(i - plan.miners.size());
+        names.push_back({name, {plan.home / name}});
     }
-    for (std::uint32_t i = 1; i <= plan.verifiers; ++i) {
-        const std::string name = "verifier-" + std::to_string(i);
-        ASSAY_ASSIGN(Participant verifier, make_participant(name, {plan.home / name}, passphrase));
-        net.verifiers.push_back(std::move(verifier));
-    }
+    ASSAY_ASSIGN(std::vector<Participant> made, make_participants(names, passphrase));
+    net.sequencer = std::move(made[0]);
+    net.buyer = std::move(made[1]);
+    const auto first_verifier = made.begin() + static_cast<std::ptrdiff_t>(2 + plan.miners.size());
+    net.miners.assign(std::move_iterator(made.begin() + 2), std::move_iterator(first_verifier));
+    net.verifiers.assign(std::move_iterator(first_verifier), std::move_iterator(made.end()));
     net.genesis = make_genesis(net);
     ledger::PosixDisk disk;
     // The buyer's home is a person's: commands sign there for the chain that it knows.

@@ -7,7 +7,7 @@ namespace assay::node {
 
 namespace {
 constexpr std::uint32_t kSteps = 4;
-constexpr int kTurns = 3;
+constexpr int kTurns = 2;
 constexpr double kNoise = 1.05;
 }  // namespace
 

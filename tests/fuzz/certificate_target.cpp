@@ -82,6 +82,21 @@ node::BirthCertificate certificate() {
         line.job = born.job;
         line.round = number;
         round.lines.push_back(line);
+        line.kind = contracts::LineKind::kMerge;
+        line.reason = contracts::Reason::kPaidMerge;
+        round.lines.push_back(line);
+        node::DefeatedClaim slot;
+        slot.game = number * 2;
+        slot.number = 1;
+        slot.part = number;
+        slot.reason = contracts::Reason::kDisputeLost;
+        node::DefeatedClaim merge = slot;
+        merge.game = slot.game + 1;
+        merge.claim = contracts::ClaimKind::kMerge;
+        merge.unit = dispute::UnitKind::kMerge;
+        merge.number = merge.part = 0;
+        round.defeated = {slot, merge};
+        round.windows_open = number == 1;
         root = round.result.base_root;
         blob = round.result.base_blob;
         born.rounds.push_back(std::move(round));
@@ -110,6 +125,16 @@ void run(base::ByteView input) {
     ASSAY_CHECK(segments.places.size() == segments.weights.size() && !segments.places.empty());
     const node::TilePopulation tiles(*certificate);
     (void)tiles.at(tiles.count() - 1);
+    // What is admitted is a place of the job, with words for it.
+    node::KnownDefeats known(*certificate);
+    for (const node::DefeatReport& defeat : known.reports()) {
+        ASSAY_CHECK(defeat.round < certificate->rounds.size());
+        ASSAY_CHECK(!node::unit_name(defeat.claim).empty());
+        ASSAY_CHECK(!known.admits(node::MetFault{"nowhere", ""}));
+        if (defeat.claim.claim == contracts::ClaimKind::kMerge)
+            ASSAY_CHECK(known.admits(node::MetFault{node::claim_name(defeat.claim, defeat.round), ""}));
+    }
+    ASSAY_CHECK(node::open_rounds(*certificate).size() <= certificate->rounds.size());
     ASSAY_CHECK(node::panels_of(*certificate).recomputed <= node::panels_of(*certificate).population);
 }
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Disputes between real processes: what a whole panel passes, one who was not drawn has forfeited.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "contracts/rules/dispute/tables.hpp"
+#include "node/audit/model_output.hpp"
+#include "node/devnet/demo_audit.hpp"
 #include "node/roles/drill_spec.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/run_program.hpp"
 
 namespace assay::tests {
 
@@ -35,6 +41,61 @@ bool says(const node::Participant& who, const std::string& words) {
     return node::log_tail(who.home, who.name, 2'000).find(words) != std::string::npos;
 }
 
+test::ProgramRun assay(std::vector<std::string> words) {
+    words.insert(words.end(), {"-o", "json"});
+    return test::run_program(test::built_program_path("assay"), words);
+}
+
+/// What it printed; it must end with `code`.
+nlohmann::json printed(const test::ProgramRun& made, int code) {
+    INFO(made.out << made.err);
+    REQUIRE(made.code == code);
+    return nlohmann::json::parse(made.out);
+}
+
+/// The folder again, with another certificate.
+void write_certificate(const std::string& folder, const node::BirthCertificate& born) {
+    const base::Bytes bytes = node::encode_certificate(born);
+    std::ofstream(folder + "/certificate.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// The model of the job has the false slot in it, and says so.
+void check_model(const std::string& model, const std::string& home, const Game& game) {
+    const std::vector<std::string> words{"audit", "model", model, "--home", home, "--minutes", "5"};
+    node::BirthCertificate silent = must(node::read_certificate(model)).certificate;
+    std::size_t merged = 0;
+    for (const node::CertifiedRound& round : silent.rounds) merged += round.merged_slots.size();
+    const nlohmann::json audit = printed(assay(words), 0);
+    CHECK(audit.at("ok") == true);
+    CHECK(audit.at("failures").empty());
+    CHECK(audit.at("merged_slots") == merged);
+    CHECK(audit.at("recomputed") == 2 * merged);
+    CHECK(audit.at("open_rounds").empty());
+    REQUIRE(audit.at("defeated").size() == 1);
+    const nlohmann::json& defeat = audit.at("defeated").at(0);
+    CHECK(defeat.at("round") == game.round);
+    CHECK(defeat.at("claim") == "slot");
+    CHECK(defeat.at("slot") == game.claim);
+    CHECK(defeat.at("segment") == game.part);
+    CHECK(defeat.at("claimant") == game.claimant.hex());
+    CHECK(defeat.at("reason") == "dispute_lost");
+    CHECK(defeat.at("found") == "false");
+    const std::string id = defeat.at("dispute");
+    CHECK(id.substr(id.find('/')) == "/" + std::to_string(game.number));
+    // A folder that keeps silent about it is false by the ledger, and by its own bits.
+    silent.rounds.at(game.round).defeated.clear();
+    write_certificate(model, silent);
+    const nlohmann::json found = printed(assay(words), 7);
+    CHECK(found.at("ok") == false);
+    CHECK(found.at("defeated").empty());
+    REQUIRE(found.at("failures").size() == 2);
+    CHECK(found.at("failures").at(0).at("where") == "ledger");
+    CHECK(found.at("failures").at(1).at("where") == "round " + std::to_string(game.round) + " slot " +
+                                                        std::to_string(game.claim) + " segment " +
+                                                        std::to_string(game.part));
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -42,6 +103,13 @@ TEST_CASE(
     "one bonded party that was not drawn has it forfeited by the ledger's own computation, and training goes "
     "on") {
     SmallNetwork network(disputed_plan());
+    const test::TemporaryFolder folder;
+    std::optional<test::ProgramRun> fetched;
+    network.on_event([&](const node::Follower&, const contracts::Event& event) {
+        if (event.kind != contracts::EventKind::kJobEnded) return;
+        fetched = assay({"job", "fetch", "small", "--node", network.network().node_address(), "--home",
+                         folder / "home", "--out", folder / "model"});
+    });
     network.run();
     const contracts::Job job = network.job();
     const auto& cheat = network.net().miners[0];
@@ -84,6 +152,16 @@ TEST_CASE(
     CHECK(says(watcher, "I reject step 3 of segment 1"));
     CHECK(says(cheat, "I have lost"));
     network.check_books();
+    must(node::gather_files(network.net(), network.state(), job));
+    // The merge took an update that nobody can compute again: a verifier stored it.
+    std::filesystem::copy(
+        network.net().verifiers[0].home.blobs(), network.net().sequencer.home.blobs(),
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::skip_existing);
+    REQUIRE(fetched.has_value());
+    const nlohmann::json fetch = printed(*fetched, 0);
+    CHECK(fetch.at("defeated") == nlohmann::json{game.number});
+    CHECK(fetch.at("open_rounds").empty());
+    check_model(folder / "model", network.net().plan.home.string(), game);
 }
 
 }  // namespace assay::tests

@@ -98,7 +98,7 @@ def check_genesis(data):
 def check_transaction(data):
     length = number(data, 0, 4)
     need(len(data) == 4 + length + 64, "length of a transaction")
-    need(1 <= number(data, 4, 2) <= 23, "type of a transaction")
+    need(1 <= number(data, 4, 2) <= 30, "type of a transaction")
 
 
 def check_block(payload, height, parent, chain, validators):
@@ -176,7 +176,7 @@ def check_blob(path):
 def check_certificate(path):
     """Head and end of a birth certificate: the job and the parameters that the folder's assay.json names."""
     data = path.read_bytes()
-    need(data[:8] == b"ACERT001", "head of a certificate")
+    need(data[:8] == b"ACERT002", "head of a certificate")
     at = 12 + number(data, 8, 4)
     data[12:at].decode()  # the chain's id is text
     about = json.loads((path.parent / "assay.json").read_text())

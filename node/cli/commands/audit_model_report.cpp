@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/commands/audit_model_report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <ostream>
 
@@ -61,6 +62,33 @@ struct PanelsView {
     }
 };
 
+struct DefeatedView {
+    std::uint32_t round = 0;
+    contracts::ClaimKind claim = contracts::ClaimKind::kSlot;
+    std::optional<std::uint32_t> slot;  ///< of a slot's claim, or whose clip it was
+    std::string dispute;                ///< JOB/NUMBER
+    dispute::UnitKind unit = dispute::UnitKind::kSegment;
+    std::optional<std::uint32_t> segment;
+    base::PublicKey claimant;
+    contracts::Reason reason = contracts::Reason::kNone;
+    std::optional<std::string> found;  ///< recomputed here: false, right; null: not met
+    std::uint64_t behind = 0;          ///< drawn behind it, and gone
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("round", round);
+        visit("claim", std::string(claim == contracts::ClaimKind::kSlot ? "slot" : "merge"));
+        visit("slot", slot);
+        visit("dispute", dispute);
+        visit("unit", unit);
+        visit("segment", segment);
+        visit("claimant", claimant);
+        visit("reason", reason);
+        visit("found", found);
+        visit("behind", behind);
+    }
+};
+
 double fraction_of(std::uint32_t parts) { return static_cast<double>(parts) / kWholeShare; }
 
 std::vector<ChanceView> chances_of(const StratumReport& stratum) {
@@ -74,6 +102,29 @@ std::vector<FaultView> faults_of(const std::vector<MetFault>& first, const std::
     std::vector<FaultView> all;
     for (const auto* list : {&first, &second})
         for (const MetFault& fault : *list) all.push_back({fault.where, fault.what});
+    return all;
+}
+
+std::vector<DefeatedView> defeats_of(const ModelAuditText& text) {
+    std::vector<DefeatedView> all;
+    for (const DefeatReport& defeat : text.report.defeated) {
+        const DefeatedClaim& claim = defeat.claim;
+        DefeatedView view{.round = defeat.round,
+                          .claim = claim.claim,
+                          .slot = {},
+                          .dispute = text.job.hex() + "/" + std::to_string(claim.game),
+                          .unit = claim.unit,
+                          .segment = {},
+                          .claimant = claim.claimant,
+                          .reason = claim.reason,
+                          .found = {},
+                          .behind = defeat.behind};
+        if (claim.claim == contracts::ClaimKind::kSlot) view.slot = claim.number;
+        if (claim.unit == dispute::UnitKind::kClip) view.slot = claim.part;
+        if (claim.unit == dispute::UnitKind::kSegment) view.segment = claim.part;
+        if (defeat.found) view.found = *defeat.found == ClaimState::kFalse ? "false" : "right";
+        all.push_back(std::move(view));
+    }
     return all;
 }
 
@@ -104,6 +155,9 @@ void print_model_json(const Context& context, const ModelAuditText& text) {
     body("tiles", TilesView{report.tiles.population, report.tiles.recomputed, chances_of(report.tiles),
                             report.arrays.population, report.arrays.recomputed});
     body("panels", PanelsView{report.panels.population, report.panels.recomputed});
+    body("merged_slots", report.merged_slots);
+    body("defeated", defeats_of(text));
+    body("open_rounds", report.open_rounds);
     body("evidence", std::string(text.source == SampleSource::kSeed ? "none" : to_text(text.source)));
     body("drawn_by", text.number);
     body("certificate", text.certificate);
@@ -143,6 +197,44 @@ std::string minutes_text(const StratumReport& segments) {
     return text;
 }
 
+std::string count_of_dead(const ModelAuditReport& report) {
+    const auto slots = static_cast<std::uint64_t>(std::count_if(
+        report.defeated.begin(), report.defeated.end(),
+        [](const DefeatReport& defeat) { return defeat.claim.claim == contracts::ClaimKind::kSlot; }));
+    const std::uint64_t merges = report.defeated.size() - slots;
+    std::string text =
+        slots == 0 ? "none of " + std::to_string(report.merged_slots) : of_all(slots, report.merged_slots);
+    text += " merged slots";
+    if (merges > 0) text += " and " + std::to_string(merges) + (merges == 1 ? " merge" : " merges");
+    return text + " lost a game after they were merged";
+}
+
+std::string windows_text(const std::vector<std::uint32_t>& rounds) {
+    if (rounds.empty()) return "were over when this folder was made";
+    return "of " + rounds_text(rounds) +
+           " were open when this folder was made; what lost since is not named here";
+}
+
+std::string line_of(const DefeatReport& defeat) {
+    std::string text = "  " + claim_name(defeat.claim, defeat.round) + " (dispute " +
+                       std::to_string(defeat.claim.game) + ", " + unit_name(defeat.claim) +
+                       "): " + std::string(contracts::explain(defeat.claim.reason));
+    if (defeat.found == ClaimState::kFalse) text += " Recomputed here, and false: " + defeat.why + ".";
+    if (defeat.found == ClaimState::kRight) text += " Recomputed here, and right.";
+    if (defeat.behind > 0) text += " Drawn behind it, and gone: " + std::to_string(defeat.behind) + ".";
+    return text;
+}
+
+std::string verdict_text(const ModelAuditText& text) {
+    const ModelAuditReport& report = text.report;
+    if (!text.failures.empty() || !report.failures.empty()) return "DOES NOT CHECK";
+    if (!report.inconclusive.empty()) return "inconclusive: counted as false";
+    const bool met = std::any_of(report.defeated.begin(), report.defeated.end(),
+                                 [](const auto& defeat) { return defeat.found == ClaimState::kFalse; });
+    return met ? "everything drawn is as claimed, or as the ledger found it in a game"
+               : "everything drawn is as claimed";
+}
+
 void print_model_table(const Context& context, const ModelAuditText& text) {
     const ModelAuditReport& report = text.report;
     const StratumReport& segments = report.segments;
@@ -171,11 +263,11 @@ void print_model_table(const Context& context, const ModelAuditText& text) {
                                       " updates and merges recomputed whole on the way to their tiles");
     fields.emplace_back("panels", "recomputed " + of_all(report.panels.recomputed, report.panels.population) +
                                       " of these segments before they were paid");
-    const bool is_false = !text.failures.empty() || !report.failures.empty();
-    fields.emplace_back("verdict", is_false                       ? "DOES NOT CHECK"
-                                   : !report.inconclusive.empty() ? "inconclusive: counted as false"
-                                                                  : "everything drawn is as claimed");
+    fields.emplace_back("defeated", count_of_dead(report));
+    fields.emplace_back("windows", windows_text(report.open_rounds));
+    fields.emplace_back("verdict", verdict_text(text));
     print_fields(context.out, fields);
+    for (const DefeatReport& defeat : report.defeated) context.out << line_of(defeat) << '\n';
     for (const FaultView& fault : faults_of(text.failures, report.failures))
         context.out << "  " << fault.where << ": " << fault.what << '\n';
     for (const MetFault& fault : report.inconclusive)

@@ -108,6 +108,10 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
     ASSAY_ASSIGN(const base::Bytes manifest_json, fetched(*store, job.spec.data.manifest, holders));
     ASSAY_ASSIGN(const auto manifest, trainer::manifest_from_json(base::as_text(manifest_json)));
     ASSAY_ASSIGN(auto born, certify_from_node(context, *state, job, job.base_blob));
+    const std::vector<std::uint32_t> open = open_rounds(born);
+    std::vector<std::uint32_t> lost;
+    for (const CertifiedRound& round : born.rounds)
+        for (const DefeatedClaim& claim : round.defeated) lost.push_back(claim.game);
     const std::string folder = flags.out.empty() ? job.spec.name + "-model" : flags.out;
     ASSAY_ASSIGN(const base::Hash256 root,
                  write_model(folder, job.spec, base_state, std::string(base::as_text(tokenizer)),
@@ -125,10 +129,19 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
         model("model_root", job.base_root);
         model("parameters_root", root);
         model("folder", folder);
+        model("defeated", lost);
+        model("open_rounds", open);
         context.print_json("assay.job.fetch/v1", model.take());
         return {};
     }
     context.out << "model after " << job.rounds_done << " rounds written to " << folder << "\n";
+    if (!lost.empty())
+        context.out << lost.size() << (lost.size() == 1 ? " claim" : " claims")
+                    << " that it is made of lost a game after the merge: assay audit model " << folder
+                    << " names them\n";
+    if (!open.empty())
+        context.out << "windows of " << rounds_text(open)
+                    << " were open when it was fetched: claims of them can still lose a game\n";
     return {};
 }
 

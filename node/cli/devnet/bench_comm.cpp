@@ -110,6 +110,8 @@ Outcome<void> bench_comm(const Context& context, const CommFlags& flags) {
         job.home = folder.path() / choice.name;
         job.spec = demo_job(demo);
         job.spec.slots = 3;
+        job.spec.train.inner_steps = 12;
+        job.spec.security.segment_steps = 4;
         job.spec.model.vocabulary = packed.manifest.vocabulary;
         job.spec.engine = choice.row->engine;
         job.spec.strategy = choice.row->number;

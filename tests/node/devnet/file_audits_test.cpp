@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the demo says when an audit does not come out as it must.
-#include "node/devnet/demo_audit.hpp"
+#include "node/devnet/file_audits.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 namespace assay::node {
 namespace {
 
-/// The error of audit_files when the program `assay` is this shell script.
+/// The error of the audits when the program `assay` is this shell script.
 base::Error error_with(const std::string& script) {
     const test::TemporaryFolder folder;
     const std::filesystem::path program = folder / "assay";
@@ -21,11 +21,17 @@ base::Error error_with(const std::string& script) {
     Devnet net;
     net.plan.home = folder / "home";
     net.plan.program = program;
+    net.sequencer.home = {net.plan.home};
     std::filesystem::create_directories(net.plan.home / "logs");
-    std::ofstream(net.plan.home / "logs" / "audit.log") << "of an audit before\n";
+    std::filesystem::create_directories(net.plan.home / "ledger");
+    for (const char* name : {"blocks.log", "genesis.bin"})
+        std::ofstream(net.plan.home / "ledger" / name) << "any bytes\n";
+    auto audits = FileAudits::start(net, contracts::MemoryState(), contracts::Job());
+    if (!audits.ok()) FAIL(audits.error().what);
     std::ostringstream progress;
-    const auto audited = audit_files(net, contracts::MemoryState(), contracts::Job(), progress);
+    const auto audited = audits->finish(contracts::MemoryState(), progress);
     REQUIRE_FALSE(audited.ok());
+    CHECK(progress.str().find("$ assay audit ledger --home") == 0);
     return audited.error();
 }
 
@@ -37,7 +43,7 @@ TEST_CASE("an audit that ends without a report is told with what it wrote on its
 END
 exit 1)");
     CHECK(error.what == "assay audit ledger ended with exit code 1, not 0: cannot seal a memory file");
-    CHECK(error.fix.find("audit.log") != std::string::npos);
+    CHECK(error.fix.find("audit-1.log") != std::string::npos);
 }
 
 TEST_CASE("an audit that ends well without a report, or by a signal, is told with what it wrote") {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives birth certificates and audits of models the claims that a model is made of and that died after they
+// were merged. Nothing is rolled back (protocol.md §4): what such a claim put into the model stays in it, and
+// the certificate says so.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "contracts/program/job_spec.hpp"
+#include "contracts/rules/tables.hpp"
+
+namespace assay::node {
+
+struct CertifiedRound;
+
+/// A claim whose claimant lost a game about it.
+struct DefeatedClaim {
+    std::uint32_t game = 0;  ///< of the job's games
+    contracts::ClaimKind claim = contracts::ClaimKind::kSlot;
+    std::uint32_t number = 0;  ///< of a slot its number, of a merge its place among the round's
+    base::PublicKey claimant;
+    dispute::UnitKind unit = dispute::UnitKind::kSegment;  ///< that the game was about
+    std::uint32_t part = 0;                                ///< of a segment its number, of a clip its slot
+    contracts::Reason reason = contracts::Reason::kNone;   ///< why the claimant lost
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.game, self.claim, self.number, self.claimant, self.unit, self.part, self.reason);
+    }
+    friend bool operator==(const DefeatedClaim&, const DefeatedClaim&) = default;
+};
+
+/// Whether what a node claimed went into the state that the round handed on: a merged slot, or a merge that
+/// stands, which each verifier that opened it claims for itself.
+bool is_in_model(const CertifiedRound& round, contracts::ClaimKind kind, std::uint32_t number,
+                 const base::PublicKey& node);
+
+/// Of a job's games those that killed a claim of this round that is in the model, in the order of the games.
+std::vector<DefeatedClaim> defeats_in(const CertifiedRound& round, std::span<const contracts::Game> games);
+
+/// Whether the game can have been about this unit of the job, and its claimant can have lost it so.
+bool is_possible(const DefeatedClaim& defeat, const CertifiedRound& round, const program::JobSpec& spec);
+
+/// "round 3 slot 1", "round 3 merge".
+std::string claim_name(const DefeatedClaim& defeat, std::uint32_t round);
+/// "segment 2", "update", "clip of slot 1".
+std::string unit_name(const DefeatedClaim& defeat);
+
+}  // namespace assay::node
