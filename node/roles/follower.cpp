@@ -97,7 +97,7 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
                                                genesis_.chain_id, block, &changes);
     if (!replayed) {
         base::Error error = replayed.error();
-        if (now_.height == 0)
+        if (now_.height == 0 && error.kind != ErrorKind::kPreflight)
             error.fix =
                 "if this chain began under an older schema, it cannot be followed from its first block: "
                 "put back a copy of the folder state of this home";

@@ -116,6 +116,7 @@ Checked check(const Case& c, const DisputeCall& tx) {
     const auto claim = read_claim(c.state, id);
     const auto end = claim ? end_of_window(c.state, id, *claim) : std::nullopt;
     if (!end || c.block.height > *end) return failed(Reason::kWindowClosed);
+    if (!unit_claim(c.state, id, game->unit, game->part)) return failed(Reason::kNoSuchUnit);
     const auto vouchers = vouchers_of(c.state, tx.job, *game);
     if (std::find(vouchers.begin(), vouchers.end(), tx.verifier) == vouchers.end())
         return failed(Reason::kNotDrawn);
