@@ -83,11 +83,15 @@ void merge_updates(int sum_exponent, std::span<const WeightedUpdate> updates, st
     merge_cut(sum_exponent, updates, 0, g);
 }
 
+bool is_in_range(const WeightedUpdate& one) {
+    return one.weight >= 1 && one.weight <= (1ULL << 32) && one.clip <= kWholeClip;
+}
+
 MergeFactors merge_factors(std::span<const WeightedUpdate> updates) {
     MergeFactors out;
     bool clipped = false;
     for (const WeightedUpdate& one : updates) {
-        ASSAY_CHECK(one.weight >= 1 && one.weight <= (1ULL << 32) && one.clip <= kWholeClip);
+        ASSAY_CHECK(is_in_range(one));
         out.total += one.weight;
         clipped = clipped || one.clip != kWholeClip;
     }

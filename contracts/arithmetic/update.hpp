@@ -24,6 +24,9 @@ struct WeightedUpdate {
     std::uint32_t clip = kWholeClip;  ///< at most that
 };
 
+/// Whether weight and clip are in their ranges; does not look at the numbers.
+bool is_in_range(const WeightedUpdate& one);
+
 /// RN32(sum · 2^sum_exponent / total_weight), rounded once. REQUIRES total_weight >= 1,
 /// −64 <= sum_exponent <= 0.
 float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponent);

@@ -78,7 +78,7 @@ private:
         if (position_.partial > 0)
             out = reader_.partial(position_.partial - 1, {CellKind::kWide, out.size()}).whole;
         check(out);
-        const std::vector<Int128> factors = arithmetic::merge_factors(facts_.slots).factors;
+        const std::vector<Int128> factors = merge_factors().factors;
         const std::uint64_t first = position_.partial * kTermSlots;
         const std::uint64_t last = std::min<std::uint64_t>(first + kTermSlots, factors.size());
         for (std::uint64_t slot = first; slot < last; ++slot) {
@@ -100,13 +100,21 @@ private:
         check(checked);
         std::vector<float> parameters = state_numbers(0, StateComponent::kParameters, true);
         std::vector<float> outer = state_numbers(0, StateComponent::kOuter, true);
-        const std::uint64_t total = arithmetic::merge_factors(facts_.slots).total;
+        const std::uint64_t total = merge_factors().total;
         std::vector<float> mean;
         for (const Int128 sum : checked) {
             mean.push_back(arithmetic::merged_value(sum, total, facts_.settings.sum_exponent));
         }
         arithmetic::outer_nesterov(program::outer_coefficients(facts_.settings), mean, parameters, outer);
         out = facts_.unit == ArrayUnit::kMergedParameters ? parameters : outer;
+    }
+
+    // Weights and clips are the merge claim's: of one out of range nothing follows, and no number goes in.
+    arithmetic::MergeFactors merge_factors() {
+        if (std::all_of(facts_.slots.begin(), facts_.slots.end(), arithmetic::is_in_range))
+            return arithmetic::merge_factors(facts_.slots);
+        reader_.refuse(GameReason::kOutOfRange);
+        return {std::vector<Int128>(facts_.slots.size(), 0), 1};
     }
 
     void check(std::vector<Int128>& sums) {
@@ -125,10 +133,15 @@ private:
 };
 
 bool is_judged(const ArrayFacts& facts) {
-    if (facts.unit == ArrayUnit::kUpdate) return facts.row->codec->cut == program::ArrayCut::kAnywhere;
-    return facts.row->outer == &program::kOuterNesterov && !facts.slots.empty();
+    return has_referee(*facts.row, facts.unit) &&
+           (facts.unit == ArrayUnit::kUpdate || !facts.slots.empty());
 }
 }  // namespace
+
+bool has_referee(const program::StrategyRow& row, ArrayUnit unit) {
+    if (unit == ArrayUnit::kUpdate) return row.codec->cut == program::ArrayCut::kAnywhere;
+    return row.outer == &program::kOuterNesterov;
+}
 
 Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::vector<Hash256>& roots) {
     ASSAY_CHECK(tensors.size() == roots.size());

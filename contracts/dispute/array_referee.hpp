@@ -22,7 +22,8 @@ enum class ArrayUnit : std::uint8_t {
 };
 
 /// What all know of a unit. `slots`: of a merge, weights and clips by the merge claim, in the order of the
-/// arrays' roots. It points into a job's law.
+/// arrays' roots; they may be out of range, and then the claimant loses (kOutOfRange). It points into a job's
+/// law.
 struct ArrayFacts {
     ArrayUnit unit = ArrayUnit::kUpdate;
     const std::vector<program::TensorInfo>* tensors = nullptr;
@@ -45,7 +46,10 @@ struct ArrayPosition {
 /// Root of an array from the roots of its tensors (state_root.hpp). REQUIRES one for each.
 Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::vector<Hash256>& roots);
 
-/// Whether there is such a partial: false, too, for a strategy whose numbers do not stand for themselves.
+/// Whether the referee knows how such arrays are made under a strategy: it has only the nesterov merge, and
+/// judges no codec that reads an array as a whole.
+bool has_referee(const program::StrategyRow& row, ArrayUnit unit);
+/// Whether there is such a partial: false, too, without a referee.
 bool exists(const ArrayFacts& facts, const ArrayPosition& position);
 /// Partials of every tile. REQUIRES a merge of at least one slot.
 std::uint64_t partial_count(const ArrayFacts& facts);

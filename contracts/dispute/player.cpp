@@ -37,6 +37,20 @@ std::optional<StepEnd> wrong_end(const Way& way, UnitFacts& facts, UnitMemory& o
     return std::nullopt;
 }
 
+/// Where the states are all the challenger's own: the part of the way with the first step whose fingerprint
+/// is not. Nothing: there is none.
+std::optional<Pick> wrong_fingerprint(const Way& way, UnitFacts& facts, UnitMemory& own) {
+    const UnitClaim& claim = facts.claim();
+    const std::uint64_t steps = way.last - way.first;
+    for (std::uint32_t step = way.first; step < way.last; ++step) {
+        if (own.fingerprint(step) == claim.fingerprints[step - claim.first_step]) continue;
+        std::uint64_t part = 0;
+        while (way.first + steps * (part + 1) / way.posted.size() <= step) ++part;
+        return Pick{.index = part, .end = std::nullopt};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Hash256> next_post(const Way& way, UnitMemory& own) {
@@ -49,6 +63,10 @@ std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own)
     for (std::size_t i = 0; i < way.posted.size(); ++i) {
         const Pick pick{.index = i, .end = std::nullopt};
         if (way.posted[i] != mine[i] && may_pick(way, facts, pick)) return pick;
+    }
+    if (way.stage == WayStage::kStates) {
+        const auto pick = wrong_fingerprint(way, facts, own);
+        if (pick && may_pick(way, facts, *pick)) return pick;
     }
     if (way.stage == WayStage::kOutputs) {
         const auto end = wrong_end(way, facts, own);

@@ -32,7 +32,7 @@ enum class GameReason : std::uint8_t {
     kNotFinite = 9,       ///< an operand has an infinity or a NaN
     kNotZero = 10,        ///< an element that no operator wrote is not +0
     kBeyondMaximum = 11,  ///< an element above the maximum that its row was scaled by
-    kOutOfRange = 12,     ///< an integer that no honest sum reaches
+    kOutOfRange = 12,     ///< an integer that no honest sum reaches, or a clip or weight that is none
     kDiverges = 13,       ///< the inputs give an infinity or a NaN, and the claim went on
     kToken = 14,          ///< a token that the vocabulary does not have
 };

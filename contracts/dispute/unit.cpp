@@ -16,6 +16,19 @@ std::string_view to_text(UnitKind kind) {
     return "clip";
 }
 
+bool has_referee(const program::StrategyRow& row, UnitKind kind) {
+    switch (kind) {
+        case UnitKind::kUpdate: return has_referee(row, ArrayUnit::kUpdate);
+        case UnitKind::kMerge:
+            return has_referee(row, ArrayUnit::kMergedParameters) && has_referee(row, ArrayUnit::kMergedOuter);
+        // Steps, what is handed on and clips are the same under every strategy.
+        case UnitKind::kSegment:
+        case UnitKind::kCarried:
+        case UnitKind::kClip: break;
+    }
+    return true;
+}
+
 UnitFacts::UnitFacts(const program::JobSpec& spec, const UnitClaim& claim)
     : spec_(spec),
       claim_(claim),

@@ -61,6 +61,9 @@ struct UnitClaim {
     }
 };
 
+/// Whether a game about such a unit can end: the referee knows how the job's strategy makes it.
+bool has_referee(const program::StrategyRow& row, UnitKind kind);
+
 /// What follows from the job and the unit. It keeps the facts of the step that was asked for last.
 class UnitFacts {
 public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/round_law.hpp"
 
+#include "contracts/arithmetic/update.hpp"
 #include "contracts/base/check.hpp"
 
 namespace assay::program {
@@ -21,6 +22,10 @@ std::uint32_t update_clip(const JobSpec& spec, std::span<const std::int64_t> upd
     if (!spec.has_norm_bound()) return arithmetic::kWholeClip;
     return arithmetic::update_clip(spec.train.sum_exponent, spec.train.max_update_norm.value(), update);
 }
+
+bool is_clip(std::uint32_t number) { return number <= arithmetic::kWholeClip; }
+
+bool is_share(std::uint64_t weight, std::uint32_t clip) { return arithmetic::is_in_range({{}, weight, clip}); }
 
 bool carries_state(const JobSpec& spec) {
     return spec.inner_state == InnerState::kCarried && !strategy_of(spec).carried_arrays.empty();

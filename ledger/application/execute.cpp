@@ -101,10 +101,12 @@ Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine&
     using Ran = base::Result<BlockResults, Rejection>;
     // Before anything is executed: a block that is too dear costs its judges nothing.
     if (auto over = check_cost(machine, transactions)) return Ran(base::failed(*std::move(over)));
+    ASSAY_TRY(machine.check_thread());
     BlockResults results{position.height, machine.begin_block(overlay, position), {}};
     for (const Bytes& transaction : transactions) {
         TransactionResult result = machine.apply(overlay, position, transaction);
         if (result.code != 0) {
+            ASSAY_TRY(machine.check_thread());  // it accuses the proposer of nothing that was this machine's
             // Nobody pays for it, so a proposer that may write one down may fill every disk with them.
             return Ran(base::failed(Rejection{BlockFault::kRefusedTransaction,
                                               "transaction " + std::to_string(results.transactions.size()) +
@@ -113,6 +115,7 @@ Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine&
         }
         results.transactions.push_back(std::move(result));
     }
+    ASSAY_TRY(machine.check_thread());
     ASSAY_TRY(check_changes(machine, overlay, position.height));
     return Ran(std::move(results));
 }
@@ -120,6 +123,7 @@ Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine&
 Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay& overlay,
                                 const Position& position, const std::vector<Bytes>& candidates,
                                 const ProposalLimits& limits) {
+    ASSAY_TRY(machine.check_thread());
     Prepared out;
     out.results = {position.height, machine.begin_block(overlay, position), {}};
     Budget budget(machine.block_limit(), limits.bytes);
@@ -143,6 +147,7 @@ Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay&
         out.results.transactions.push_back(std::move(result));
     }
     out.work = budget.work();
+    ASSAY_TRY(machine.check_thread());
     ASSAY_TRY(check_changes(machine, overlay, position.height));
     return out;
 }

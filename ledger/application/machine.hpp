@@ -37,6 +37,13 @@ class StateMachine {
 public:
     virtual ~StateMachine() = default;
 
+    /// Whether this process can execute the rules as everybody does: asked when a ledger or a stored state is
+    /// opened. kPreflight names what differs and what to do.
+    [[nodiscard]] virtual Outcome<void> check_machine() const { return {}; }
+    /// The part of it that may change while the process runs, of the calling thread: asked before a block's
+    /// transactions and behind them, before anything of them is voted for or stored.
+    [[nodiscard]] virtual Outcome<void> check_thread() const { return {}; }
+
     /// Fills an empty state from what the genesis file says: chain id, validators, and the encoded
     /// configuration of the rules, which must agree with them.
     virtual Outcome<void> genesis(contracts::State& state, const Genesis& genesis) const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/application/rules_machine.hpp"
 
+#include "contracts/dispute/machine_check.hpp"
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/state/transaction_cost.hpp"
@@ -36,6 +37,9 @@ Outcome<void> outcome_of(const base::Result<void, contracts::Violation>& held) {
 
 class RulesMachine final : public StateMachine {
 public:
+    [[nodiscard]] Outcome<void> check_machine() const override { return dispute::check_machine(); }
+    [[nodiscard]] Outcome<void> check_thread() const override { return dispute::check_thread(); }
+
     Outcome<void> genesis(contracts::State& state, const Genesis& genesis) const override {
         const auto config = base::decode<contracts::GenesisConfig>(genesis.rules);
         if (!config) {

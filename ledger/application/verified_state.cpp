@@ -4,6 +4,7 @@
 namespace assay::ledger {
 
 Outcome<VerifiedState> genesis_state(const StateMachine& machine, const Genesis& genesis) {
+    ASSAY_TRY(machine.check_machine());
     VerifiedState made;
     ASSAY_TRY(machine.genesis(made.state, genesis));
     ASSAY_TRY(machine.check_invariants(made.state));
@@ -19,6 +20,7 @@ Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& 
         none.fault = why;
         return none;
     };
+    ASSAY_TRY(machine.check_machine());
     auto store = provider.open();
     if (!store) {
         if (store.error().kind == base::ErrorKind::kUsage) return base::failed(store.error());

@@ -142,6 +142,8 @@ Outcome<void> walk(const StateMachine& machine, const Genesis& genesis, const Lo
             return {};
         }
         const auto results = check_one(machine, genesis, payload, tree, report);
+        // This machine's own fault says nothing of the block.
+        if (!results && results.error().kind == ErrorKind::kPreflight) return base::failed(results.error());
         if (!results) {
             report.failures.push_back({where, without_prefix(results.error().what, where + ": "), height});
             return {};
@@ -156,6 +158,7 @@ Outcome<void> walk(const StateMachine& machine, const Genesis& genesis, const Lo
 
 Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string& home,
                                   const Anchors& anchors) {
+    ASSAY_TRY(machine.check_machine());
     const Layout layout(home);
     auto genesis_file = open_read_only(layout.genesis);
     if (!genesis_file)

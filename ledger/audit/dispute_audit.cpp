@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "contracts/dispute/machine_check.hpp"
 #include "contracts/rules/transactions.hpp"
 
 namespace assay::ledger {
@@ -139,6 +140,7 @@ Outcome<DisputeReport> audit_dispute(const contracts::StateView& state, const Di
         return fail(ErrorKind::kNotFound, "the dispute has not ended", "wait for its end, then audit it");
     const auto terms = contracts::read_job_terms(state, name.job);
     const auto claim = contracts::unit_claim(state, game->claim_id(name.job), game->unit, game->part);
+    ASSAY_TRY(dispute::check_machine());
     if (!terms || !claim)
         return fail(ErrorKind::kVerification, "what was disputed is not in the records of the job");
     DisputeReport report;
@@ -155,6 +157,7 @@ Outcome<DisputeReport> audit_dispute(const contracts::StateView& state, const Di
             replay.apply(transaction->id, transaction->body);
         }
     }
+    ASSAY_TRY(dispute::check_thread());
     check_end(replay, report);
     return report;
 }

@@ -99,6 +99,7 @@ std::string fault_of(const contracts::MergeClaim& claim, bool clips, const Slots
     }
     const std::size_t expected = clips && !claim.diverged() ? named : 0;
     if (claim.clips.size() != expected) return "it has another number of clips than slots";
+    if (!claim.is_well_formed()) return "it is not well formed";
     return named == 0 ? "it names no slot" : "";
 }
 

@@ -48,6 +48,7 @@ Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provid
 namespace {
 /// Blocks that the sequencer signed, and that this program executes to something else.
 base::Failed<base::Error> not_made_again(const base::Error& why) {
+    if (why.kind == ErrorKind::kPreflight) return base::failed(why);  // the fault is this machine's
     return fail(
         ErrorKind::kVerification,
         "this chain began under an older schema, or its blocks were made under other rules: the index "

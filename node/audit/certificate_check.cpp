@@ -108,13 +108,15 @@ private:
 
     void check_merge(const CertifiedRound& round) {
         if (!round.merged) return must(round.merged_slots.empty(), "merged nothing and names slots");
-        must(!round.result.diverged() && round.result.is_well_formed(), "has a result that is no state");
+        must(!round.result.diverged(), "has a result that is no state");
         must(!round.merged_slots.empty() && ascends(round.merged_slots, certificate_.spec.slots) &&
                  round.result.slots == contracts::storage_bits(certificate_.spec.slots, named(round)),
              "names other slots than its result");
         must(
             round.result.clips.size() == (certificate_.spec.has_norm_bound() ? round.merged_slots.size() : 0),
             "has not a clip for each merged slot");
+        must(std::all_of(round.result.clips.begin(), round.result.clips.end(), program::is_clip),
+             "has a clip that is none");
         for (const std::uint32_t number : round.merged_slots) {
             const CertifiedSlot* slot = round.slot(number);
             must(slot != nullptr, "merged slot " + std::to_string(number) + ", which opened nothing");

@@ -125,7 +125,7 @@ base::Outcome<ledger::ExecutedBlock> Follower::execute(base::ByteView encoded_bl
                                                genesis_.chain_id, block, &made.changes, &made.history);
     if (!replayed) {
         base::Error error = replayed.error();
-        if (now_.height == 0)
+        if (now_.height == 0 && error.kind != ErrorKind::kPreflight)
             error.fix =
                 "if this chain began under an older schema, it cannot be followed from its first block: "
                 "put back a copy of the folder state of this home";

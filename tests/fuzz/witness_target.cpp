@@ -1,54 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Witnesses of disputes, which come from a claimant: a partial has one that wins, and any other bytes lose by
-// name. And what a claimant may commit to before it opens anything: every law of partials computes from any
-// numbers, integers and tokens.
+// name. What a claimant may commit to before it opens anything: every law of partials computes from any
+// numbers, integers and tokens, those of updates, merges and clips from any weights and clips. And whole games
+// about units of every kind, whose claims may be hostile.
 #include <algorithm>
 #include <memory>
 
 #include "contracts/base/check.hpp"
 #include "contracts/dispute/commitments.hpp"
 #include "contracts/dispute/referee.hpp"
-#include "tests/contracts/dispute/step.hpp"
 #include "tests/fuzz/target.hpp"
+#include "tests/fuzz/witness_units.hpp"
 
 namespace assay::fuzz {
 
 namespace {
 using namespace assay::dispute;
-
-// A tile of an operator of a small step, with the witness that wins.
-struct FuzzedStep {
-    disputed::Step step;
-    std::unique_ptr<StepCommitments> honest;
-};
-
-FuzzedStep& world(std::size_t which) {
-    static constexpr std::size_t kWorlds = 4;
-    static std::array<FuzzedStep, kWorlds> worlds;
-    static constexpr std::array<std::size_t, kWorlds> kVariants = {0, 1, 4, 5};
-    FuzzedStep& out = worlds[which % kWorlds];
-    if (out.honest == nullptr) {
-        make_step(out.step, disputed::small_variants()[kVariants[which % kWorlds]]);
-        out.honest = std::make_unique<StepCommitments>(out.step.inputs);
-    }
-    return out;
-}
-
-// Bytes that never end.
-class HostileBytes {
-public:
-    explicit HostileBytes(base::ByteView bytes) : bytes_(bytes) {}
-    std::uint8_t next() { return bytes_.empty() ? 0 : bytes_[at_++ % bytes_.size()]; }
-    std::uint32_t word() {
-        std::uint32_t out = 0;
-        for (int i = 0; i < 4; ++i) out = (out << 8) | next();
-        return out;
-    }
-
-private:
-    base::ByteView bytes_;
-    std::size_t at_ = 0;
-};
 
 // Gives every number as the input has it: what stands behind hashes that the claimant chose.
 class HostileReader final : public OpeningReader {
@@ -140,6 +107,16 @@ void run_witness(FuzzedStep& at, base::ByteView selector, base::ByteView witness
 }
 }  // namespace
 
+namespace {
+// Inputs of a kind, `selector` behind its first two bytes.
+base::Bytes selected(std::uint8_t which, std::uint8_t kind, std::size_t factor) {
+    base::Bytes out = {which, kind};
+    for (std::size_t i = 0; i < kSelector; ++i)
+        out.push_back(static_cast<std::uint8_t>(factor * i + which + factor / 7));
+    return out;
+}
+}  // namespace
+
 std::vector<base::Bytes> seeds() {
     std::vector<base::Bytes> out;
     for (std::uint8_t which = 0; which < 4; ++which) {
@@ -147,27 +124,52 @@ std::vector<base::Bytes> seeds() {
         base::Bytes hostile = {which, 0};
         for (std::size_t i = 0; i < 61; ++i) hostile.push_back(static_cast<std::uint8_t>(37 * i + which));
         out.push_back(hostile);
+        hostile[1] = 2;
+        out.push_back(hostile);
+        hostile[1] = 0;
         for (std::size_t i = kSelector; i < hostile.size(); i += 4) hostile[i] = 0x3f;
         out.push_back(hostile);
-        base::Bytes opened = {which, 1};
-        for (std::size_t i = 0; i < kSelector; ++i)
-            opened.push_back(static_cast<std::uint8_t>(91 * i + which));
+        base::Bytes opened = selected(which, 1, 91);
         HostileBytes stream(base::ByteView(opened).subspan(2, kSelector));
-        const base::Bytes witness = play(world(which), stream).witness;
+        const base::Bytes witness = play(fuzzed_step(which), stream).witness;
         opened.insert(opened.end(), witness.begin(), witness.end());
         out.push_back(opened);
+    }
+    // A game about a unit of each kind, and more of those with many ends.
+    for (std::uint8_t number = 0; number < 40; ++number) {
+        base::Bytes game = selected(number % 4, 3, 53U + 2U * number);
+        game[2] = number % 5;
+        game[3] = number % 3 == 0 ? 0 : 1;
+        HostileBytes stream(base::ByteView(game).subspan(2, kSelector));
+        Walk walk(fuzzed_step(game[0]), stream);
+        if (!walk.has_ended()) continue;
+        const base::Bytes witness = walk.honest_witness();
+        game.insert(game.end(), witness.begin(), witness.end());
+        out.push_back(game);
     }
     return out;
 }
 
 void run(base::ByteView input) {
     if (input.size() < 2 + kSelector) return;
-    FuzzedStep& at = world(input[0]);
-    if (input[1] % 2 == 0) {
-        HostileBytes stream(input.subspan(2));
-        return run_hostile(at, stream);
+    FuzzedStep& at = fuzzed_step(input[0]);
+    const base::ByteView selector = input.subspan(2, kSelector);
+    const base::ByteView witness = input.subspan(2 + kSelector);
+    switch (input[1] % 4) {
+        case 0: {
+            HostileBytes stream(input.subspan(2));
+            return run_hostile(at, stream);
+        }
+        case 1: return run_witness(at, selector, witness);
+        case 2: {
+            HostileBytes stream(input.subspan(2));
+            return run_hostile_arrays(stream);
+        }
+        default: break;
     }
-    run_witness(at, input.subspan(2, kSelector), input.subspan(2 + kSelector));
+    HostileBytes stream(selector);
+    Walk walk(at, stream);
+    if (walk.has_ended()) walk.judge(witness);
 }
 
 }  // namespace assay::fuzz

@@ -28,7 +28,7 @@ struct ToyTransaction {
     }
 };
 
-class ToyMachine final : public StateMachine {
+class ToyMachine : public StateMachine {
 public:
     explicit ToyMachine(std::uint64_t limit = kToyLimit) : limit_(limit) {}
 

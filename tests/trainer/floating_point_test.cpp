@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point mode: every bit that can change a result is known by name, and no work done in another
-// mode is taken for the law's, on whichever thread it was done.
-#include "trainer/host/floating_point.hpp"
+// The floating-point mode: no work done in another mode than the law's is taken for the law's, on whichever
+// thread it was done.
+#include "contracts/base/floating_point.hpp"
 
 #include <atomic>
 #include <cfenv>
@@ -23,6 +23,10 @@
 #endif
 
 namespace assay::trainer {
+
+using base::floating_point_faults;
+using base::mxcsr_fault_text;
+
 namespace {
 
 /// Calls `work` once on every thread of the pool.
@@ -37,48 +41,6 @@ void on_every_thread(ThreadPool& pool, const Work& work) {
 }
 
 }  // namespace
-
-TEST_CASE("every mode bit that can change a result is a fault with its name, and flags are none",
-          "[trainer][mode]") {
-    CHECK(mxcsr_faults(0x1f80) == 0);
-    CHECK(mxcsr_faults(0x1fbf) == 0);  // what operations so far have met
-    const std::pair<std::uint32_t, const char*> x86[] = {
-        {0x1f80 | 0x0040, "DAZ"}, {0x1f80 | 0x8000, "FTZ"}, {0x1f80 | 0x2000, "RC"}, {0x1f80 | 0x4000, "RC"},
-        {0x1f80 | 0x6000, "RC"},  {0x1f00, "mask"},         {0x0f80, "mask"},
-    };
-    for (const auto& [value, name] : x86) {
-        INFO(name);
-        REQUIRE(mxcsr_faults(value) != 0);
-        CHECK(mxcsr_fault_text(mxcsr_faults(value)).find(name) != std::string::npos);
-    }
-    CHECK(fpcr_faults(0) == 0);
-    const std::pair<unsigned, const char*> arm[] = {
-        {0, "FIZ"},     {1, "AH ("},    {2, "NEP"},     {8, "a trap"},  {9, "a trap"},
-        {10, "a trap"}, {11, "a trap"}, {12, "a trap"}, {15, "a trap"}, {19, "FZ16"},
-        {22, "RMode"},  {23, "RMode"},  {24, "FZ ("},   {25, "DN"},     {26, "AHP"},
-    };
-    for (const auto& [bit, name] : arm) {
-        INFO(name);
-        REQUIRE(fpcr_faults(1ULL << bit) == 1ULL << bit);
-        CHECK(fpcr_fault_text(1ULL << bit).find(name) == 0);
-    }
-    CHECK(mxcsr_fault_text(mxcsr_faults(0x1f80 | 0x8040)).find("DAZ") != std::string::npos);
-    CHECK(mxcsr_fault_text(mxcsr_faults(0x1f80 | 0x8040)).find("FTZ") != std::string::npos);
-}
-
-TEST_CASE(
-    "a thread in the law's mode has no fault, and one that rounds otherwise is refused as a machine's "
-    "failure",
-    "[trainer][mode]") {
-    CHECK(floating_point_faults() == 0);
-    CHECK(refuse_floating_point(0));
-    std::fesetround(FE_TOWARDZERO);
-    const auto refused = refuse_floating_point(floating_point_faults());
-    std::fesetround(FE_TONEAREST);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == base::ErrorKind::kPreflight);
-    CHECK(refused.error().what.find("round to nearest") != std::string::npos);
-}
 
 TEST_CASE("a pool tells of a mode that a task left behind, on its threads and on the caller's",
           "[trainer][mode]") {

@@ -6,8 +6,8 @@
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/arithmetic/rope.hpp"
 #include "contracts/base/check.hpp"
+#include "contracts/base/floating_point.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
-#include "trainer/host/floating_point.hpp"
 
 namespace assay::trainer {
 
@@ -38,7 +38,7 @@ base::Outcome<void> CpuDevice::check() {
                           "test this machine's memory and processor; until then let it compute nothing");
     }
     // A library may change the mode of any thread at any time.
-    return refuse_floating_point(floating_point_faults() | pool_.take_faults());
+    return base::refuse_floating_point(base::floating_point_faults() | pool_.take_faults());
 }
 
 float* CpuDevice::allocate(std::uint64_t count) { return arena_.allocate(count); }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "contracts/base/check.hpp"
-#include "trainer/host/floating_point.hpp"
+#include "contracts/base/floating_point.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -61,7 +61,7 @@ struct ThreadPool::Shared {
     // Before work and after it: one read of a register each. The work goes on, since others may wait for this
     // thread's part; whoever asked for it hears that it is worth nothing.
     void note_mode() {
-        const std::uint64_t found = floating_point_faults();
+        const std::uint64_t found = base::floating_point_faults();
         if (found != 0) faults.fetch_or(found, std::memory_order_relaxed);
     }
 

@@ -254,12 +254,11 @@ base::Hash256 JobRunner::update_root(const Update& update) const {
 
 base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const AcceptedUpdate> accepted) {
     constexpr std::size_t kMaxUpdates = 1024;
-    constexpr std::uint64_t kMaxWeight = 1ULL << 32;
     const bool fits = base.parameters.size() == impl_->parameters &&
                       base.outer_momentum.size() == impl_->parameters && accepted.size() <= kMaxUpdates;
     const bool each_fits = std::all_of(accepted.begin(), accepted.end(), [&](const AcceptedUpdate& one) {
-        return one.update != nullptr && one.update->values.size() == impl_->parameters && one.weight >= 1 &&
-               one.weight <= kMaxWeight && one.clip <= arithmetic::kWholeClip;
+        return one.update != nullptr && one.update->values.size() == impl_->parameters &&
+               arithmetic::is_in_range({one.update->values, one.weight, one.clip});
     });
     if (!fits || !each_fits) {
         return base::fail(ErrorKind::kFailure, "merge: a base state or update is not one of this job",

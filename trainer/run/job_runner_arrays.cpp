@@ -33,6 +33,8 @@ base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const 
     for (const AcceptedUpdate& one : inputs.accepted) {
         if (one.update == nullptr || one.update->values.size() != impl.parameters)
             return base::fail(ErrorKind::kUsage, "an update is of another job");
+        if (!arithmetic::is_in_range({one.update->values, one.weight, one.clip}))
+            return base::fail(ErrorKind::kUsage, "the weight or the clip of an update is out of range");
         hand.merged.push_back({one.update->values, one.weight, one.clip});
     }
     if (is_clip) return answer_array(hand, question);

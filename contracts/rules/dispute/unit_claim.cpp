@@ -126,6 +126,13 @@ std::optional<UnitClaim> merge_unit(const StateView& state, const ClaimId& id, U
 
 std::optional<UnitClaim> unit_claim(const StateView& state, const ClaimId& id, UnitKind unit,
                                     std::uint32_t part) {
+    const auto terms = read_job_terms(state, id.job);
+    if (!terms || !dispute::has_referee(program::strategy_of(terms->spec), unit)) return std::nullopt;
+    return described_unit(state, id, unit, part);
+}
+
+std::optional<UnitClaim> described_unit(const StateView& state, const ClaimId& id, UnitKind unit,
+                                        std::uint32_t part) {
     auto claim =
         id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part) : merge_unit(state, id, unit, part);
     if (!claim) return std::nullopt;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/round/seals.hpp"
 
+#include <algorithm>
+
+#include "contracts/program/round_law.hpp"
 #include "contracts/rules/state/seal.hpp"
 
 namespace assay::contracts {
@@ -21,6 +24,11 @@ std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt) {
     return seal_of("assay/seal/audit/v2", chain, job, round, stage, verifier, claims, salt);
+}
+
+bool MergeClaim::is_well_formed() const {
+    if (!std::all_of(clips.begin(), clips.end(), program::is_clip)) return false;
+    return !diverged() || (base_blob.is_zero() && held_out_loss == 0 && clips.empty());
 }
 
 Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, const PublicKey& verifier,

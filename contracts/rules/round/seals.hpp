@@ -83,10 +83,9 @@ struct MergeClaim {
     std::uint32_t held_out_loss = 0;   ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
 
     [[nodiscard]] bool diverged() const { return base_root.is_zero(); }
-    /// False for a diverged claim that names a blob, a loss or clips: equal findings have one spelling.
-    [[nodiscard]] bool is_well_formed() const {
-        return !diverged() || (base_blob.is_zero() && held_out_loss == 0 && clips.empty());
-    }
+    /// False for a diverged claim that names a blob, a loss or clips (equal findings have one spelling), and
+    /// for a clip that none can be (program::is_clip).
+    [[nodiscard]] bool is_well_formed() const;
 
     friend auto operator<=>(const MergeClaim&, const MergeClaim&) = default;
     template <class Self, class V>

@@ -406,6 +406,7 @@ Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& c
         if (i > 0 && entry.slot <= request.accepted[i - 1].slot) {
             return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
         }
+        ASSAY_TRY(check_share(entry.weight, 0));
         ASSAY_ASSIGN(auto update,
                      read_bulk(context.bulk[i + 1], runner_->parameter_count(), update_decoder()));
         if (runner_->update_root(update) != entry.update_root) {

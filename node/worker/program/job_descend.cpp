@@ -126,6 +126,7 @@ Answered WorkerJob::answer(const frames::DescendArray& request, const RequestCon
         ASSAY_TRY(check_place(request.round, entry.slot));
         if (i > 0 && entry.slot <= request.merged[i - 1].slot)
             return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
+        ASSAY_TRY(check_share(entry.weight, entry.clip));
         ASSAY_ASSIGN(auto update,
                      read_bulk(context.bulk[at + i], runner_->parameter_count(), update_decoder()));
         if (runner_->update_root(update) != entry.update_root) {

@@ -11,6 +11,7 @@
 
 #include "contracts/base/bytes.hpp"
 #include "contracts/base/result.hpp"
+#include "contracts/program/round_law.hpp"
 #include "contracts/worker/frames.hpp"
 #include "node/wire/descriptor.hpp"
 #include "node/worker/program/job.hpp"
@@ -61,6 +62,14 @@ inline base::Result<frames::SharedDescriptor, frames::Refusal> bulk_file(const c
     auto file = frames::memory_file(label, bytes);
     if (!file.ok()) return refuse(file.error());
     return std::move(file).value();
+}
+
+/// Weight and clip of an update in a merge may be what a ledger holds of a stranger's claim.
+inline base::Result<void, frames::Refusal> check_share(std::uint64_t weight, std::uint32_t clip) {
+    if (program::is_share(weight, clip)) return {};
+    return refuse(frames::RefusalReason::kBadRequest, "an update of a merge has weight " +
+                                                          std::to_string(weight) + " and clip " +
+                                                          std::to_string(clip) + ": out of range");
 }
 
 /// Whether the request came with so many files and no more.

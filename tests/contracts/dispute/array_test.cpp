@@ -239,6 +239,36 @@ TEST_CASE("an update that no codec gives, and sums that no merge reaches, are re
     }
 }
 
+TEST_CASE("a merge whose clips or weights are out of range has a verdict, and everybody can play to it") {
+    const auto list = tensors();
+    const program::StrategyRow& row = *program::strategies().front();
+    using Share = std::pair<std::uint64_t, std::uint32_t>;
+    for (const auto& [weight, clip] :
+         {Share{1, arithmetic::kWholeClip + 1}, Share{1, UINT32_MAX}, Share{0, 7}, Share{UINT64_MAX, 7}}) {
+        CAPTURE(weight, clip);
+        Arrays memory(row, 65);
+        memory.weights[2] = {{}, weight, clip};
+        for (const ArrayUnit unit : {ArrayUnit::kMergedParameters, ArrayUnit::kMergedOuter}) {
+            const ArrayFacts facts{unit, &list, &row, memory.settings, memory.weights};
+            ArrayPosition at{0, 1, 0};
+            CHECK(exists(facts, at));
+            // What a challenger compares with, and what its claimant may open.
+            const std::vector<Cells> partials = compute_partials(facts, at, memory);
+            const StoredTree tree = partial_tree(partials);
+            FixedHashes fixed = memory.fixed();
+            fixed.partials = tree.root();
+            for (; at.partial < partials.size(); ++at.partial) {
+                fixed.claimed = at.partial + 1 == partials.size() ? tile_hash(partials[at.partial], 16)
+                                                                  : partial_hash(partials[at.partial]);
+                const GameVerdict verdict =
+                    judge(facts, at, fixed, make_witness(facts, at, memory, partials, tree));
+                CHECK(to_text(verdict.outcome) == "claimant_loses");
+                CHECK(to_text(verdict.reason) == "out_of_range");
+            }
+        }
+    }
+}
+
 TEST_CASE("an update out of range and a base that is not finite have verdicts") {
     const auto list = tensors();
     for (const program::StrategyRow* const row : program::strategies()) {

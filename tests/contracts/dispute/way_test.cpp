@@ -7,107 +7,15 @@
 
 #include "contracts/dispute/player.hpp"
 #include "tests/contracts/dispute/game.hpp"
+#include "tests/contracts/dispute/step_player.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
 using namespace assay;
 using namespace assay::dispute;
+using disputed::kStep;
 using disputed::Step;
-
-constexpr std::uint32_t kStep = 1;  // of the fixture
-
-/// A player that has computed the one step of the fixture; other states are names.
-class StepPlayer final : public UnitMemory {
-public:
-    StepPlayer(const Step& step, StepCommitments& commitments, std::string name)
-        : step_(step), commitments_(commitments), name_(std::move(name)) {
-        program::StateRoots known;
-        known.step_count = known.data_cursor = kStep + 1;
-        const auto& tensors = step.program.parameters;
-        const auto outputs = commitments.outputs().row(0);
-        for (std::uint32_t component = 0; component < 3; ++component) {
-            std::vector<Hash256> leaves;
-            for (std::uint32_t i = 0; i < tensors.size(); ++i) {
-                const auto output = end_output(step.inputs.facts, component, i);
-                if (output && *output < outputs.size())
-                    leaves.push_back(program::tensor_leaf(tensors[i], outputs[*output]));
-            }
-            arrays_[component] = StoredTree(std::move(leaves));
-        }
-        known.parameters = arrays_[0].root();
-        known.first_moment = arrays_[1].root();
-        known.second_moment = arrays_[2].root();
-        known_ = known;
-        set_components(known_);
-    }
-    void set_components(const program::StateRoots& roots) {
-        const auto leaves = program::component_leaves(roots);
-        components_ = StoredTree({leaves.begin(), leaves.end()});
-    }
-    /// A state behind the step that its outputs do not make.
-    void lie_about(std::uint32_t component, std::uint32_t tensor) {
-        if (component > 2) {
-            known_.step_count += 1;
-        } else {
-            const auto row = arrays_[component].row(0);
-            std::vector<Hash256> leaves(row.begin(), row.end());
-            leaves[tensor].bytes[0] ^= 1;
-            arrays_[component] = StoredTree(std::move(leaves));
-            (component == 0   ? known_.parameters
-             : component == 1 ? known_.first_moment
-                              : known_.second_moment) = arrays_[component].root();
-        }
-        set_components(known_);
-    }
-    program::Fingerprint print;
-
-    Hash256 state(std::uint32_t step) override {
-        if (step == kStep) return step_.state_root;
-        if (step == kStep + 1) return components_.root();
-        // Behind the step everything differs that followed from it.
-        return base::hash("test/state", base::as_bytes((step > kStep ? name_ : "") + std::to_string(step)));
-    }
-    std::vector<Hash256> row(const Way& way) override {
-        const StoredTree& tree = tree_of(way);
-        const bool components = way.stage == WayStage::kComponents;
-        const auto row =
-            components ? tree.row(0) : tree.row(way.row.height).subspan(way.row.first, way.row.nodes);
-        return {row.begin(), row.end()};
-    }
-    const StoredTree& tree_of(const Way& way) {
-        switch (way.stage) {
-            case WayStage::kOutputs: return commitments_.outputs();
-            case WayStage::kComponents: return components_;
-            case WayStage::kStateTensors: return arrays_[way.state.component];
-            case WayStage::kTiles: return commitments_.tiles_of(way.at.operator_index, way.at.output);
-            default: break;
-        }
-        partials_ = partial_tree(commitments_.partials(way.at));
-        return partials_;
-    }
-    std::vector<Hash256> arrays() override { return {}; }
-    program::Fingerprint fingerprint(std::uint32_t) override { return print; }
-    base::Bytes witness(const Way& way) override {
-        if (way.step_end == StepEnd::kState) {
-            const auto output =
-                end_output(step_.inputs.facts, way.state.component, way.state.place).value_or(0);
-            return end_witness(way.state, commitments_, arrays_[way.state.component % 3], components_,
-                               commitments_.outputs().row(0)[output]);
-        }
-        if (way.step_end) return fingerprint_witness(commitments_, way.step_end == StepEnd::kNorm);
-        const auto partials = commitments_.partials(way.at);
-        return make_witness(way.at, commitments_, partials, partial_tree(partials));
-    }
-
-private:
-    const Step& step_;
-    StepCommitments& commitments_;
-    std::string name_;
-    std::array<StoredTree, 3> arrays_;
-    program::StateRoots known_;
-    StoredTree components_;
-    StoredTree partials_;
-};
+using disputed::StepPlayer;
 
 /// Steps 0 to `last` of round 0, the fixture's among them, as the claimant has them.
 UnitClaim claim_of(StepPlayer& claimant, std::uint32_t last) {
@@ -116,7 +24,8 @@ UnitClaim claim_of(StepPlayer& claimant, std::uint32_t last) {
     claim.last_step = last;
     claim.age = claim.first_step;
     claim.states = {claimant.state(claim.first_step), claimant.state(last)};
-    claim.fingerprints.assign(claim.last_step - claim.first_step, claimant.print);
+    for (std::uint32_t step = claim.first_step; step < last; ++step)
+        claim.fingerprints.push_back(claimant.fingerprint(step));
     return claim;
 }
 
@@ -235,18 +144,27 @@ TEST_CASE("a state that the outputs do not make is found in its component and te
     }
 }
 
-TEST_CASE("a fingerprint that is not the step's loss loses") {
+TEST_CASE("a fingerprint that is not the step's loss or norm loses") {
     Step step;
     make_step(step, disputed::small_variants()[0]);
     step.spec.data.train = step.data;
     StepCommitments outputs(step.inputs);
-    StepPlayer claimant(step, outputs, "claimant");
-    StepPlayer challenger(step, outputs, "challenger");
-    claimant.print.loss = 1;
-    const Played played = play(step, claim_of(claimant, kStep + 1), claimant, challenger);
-    REQUIRE(played.verdict);
-    CHECK(played.way.step_end == StepEnd::kLoss);
-    CHECK_FALSE(played.verdict->claimant_wins());
+    StepPlayer claimant(step, outputs, "same");
+    StepPlayer challenger(step, outputs, "same");
+    challenger.print = challenger.computed_print();
+    // Of a segment of more steps, too, where every state is the challenger's own.
+    for (const std::uint32_t last : {kStep + 1, 4U}) {
+        for (const StepEnd end : {StepEnd::kLoss, StepEnd::kNorm}) {
+            CAPTURE(last);
+            claimant.print = challenger.print;
+            (end == StepEnd::kLoss ? claimant.print.loss : claimant.print.norm) ^= 1;
+            const Played played = play(step, claim_of(claimant, last), claimant, challenger);
+            REQUIRE(played.verdict);
+            CHECK(played.way.step_end == end);
+            CHECK(played.way.at.step == kStep);
+            CHECK(to_text(played.verdict->reason) == "differs");
+        }
+    }
 }
 
 TEST_CASE("a challenger that agrees with everything has nothing to pick") {

@@ -178,6 +178,26 @@ TEST_CASE("who attested a merge is called about the clip that was rejected as we
     CHECK(w.game(1).part == 1);
 }
 
+TEST_CASE("a merge with a clip that none can be is malformed, and its verifier has opened nothing") {
+    JobSpec spec = small_job();
+    spec.train.max_update_norm = 2.0F;
+    for (const std::uint32_t clip : {65'537U, UINT32_MAX}) {
+        MergeCourt w(merges_with_games(), spec);
+        const Hash256 salt = bytes_of("salt");
+        MergeClaim claim = w.of_slots({0, 1});
+        claim.clips[1] = clip;
+        for (const char* const name : {"v1", "v2", "v3", "v4"}) {
+            Person& who = w.env.person(name);
+            const MergeClaim& own = name == std::string("v1") ? claim : w.of_slots({0, 1});
+            w.env.send(who,
+                       MergeSeal{w.job, 0, merge_seal(w.env.chain(), w.job, 0, who.node_key(), own, salt)});
+        }
+        w.env.refuse(Reason::kMalformed, w.env.person("v1"), MergeOpen{w.job, 0, claim, salt});
+        claim.clips[1] = 65'536;
+        w.env.refuse(Reason::kSealMismatch, w.env.person("v1"), MergeOpen{w.job, 0, claim, salt});
+    }
+}
+
 TEST_CASE("a merge that is paid nothing stays open for its window like every other") {
     Params params = merges_with_games();
     params.merge_fee_ppm = 0;

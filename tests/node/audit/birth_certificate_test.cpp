@@ -125,6 +125,10 @@ TEST_CASE("claims that do not fit each other are named") {
                 "other slots than its result");
     check_named(said_after([](Born& b) { b.rounds[0].merged_slots = {0}; }), "other slots than its result");
     check_named(said_after([](Born& b) { b.rounds[0].result.clips = {1}; }), "a clip for each");
+    check_named(said_after([](Born& b) {
+                    b.rounds[0].result.clips = {65'536, 65'537};
+                }),
+                "a clip that is none");
     check_named(said_after([](Born& b) { b.rounds[0].slots.erase(b.rounds[0].slots.begin()); }),
                 "merged slot 0, which opened nothing");
     check_named(

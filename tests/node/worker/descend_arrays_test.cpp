@@ -158,3 +158,35 @@ TEST_CASE("a worker leads a dispute over a merge and its clip down to a witness"
             dispute::judge(facts, at, fixed, player.ask(request, {machine.update}).witness).claimant_wins());
     }
 }
+
+TEST_CASE("a worker refuses weights and clips that no merge has, and answers the next request") {
+    ArrayPlayer player;
+    const PlayerMachine& machine = player.machine;
+    frames::DescendArray request;
+    request.question.subject = ArraySubject::kMergedParameters;
+    request.question.level = ArrayLevel::kTensors;
+    request.question.row = {0, 0, player.tensors.size()};
+    using Share = std::pair<std::uint64_t, std::uint32_t>;
+    for (const auto& [weight, clip] :
+         {Share{1, arithmetic::kWholeClip + 1}, Share{1, UINT32_MAX}, Share{0, 1}, Share{UINT64_MAX, 1}}) {
+        CAPTURE(weight, clip);
+        request.merged = {{0, weight, clip, machine.trace.update}};
+        for (const ArrayLevel level : {ArrayLevel::kTensors, ArrayLevel::kWitness}) {
+            request.question.level = level;
+            const auto refused = player.try_ask(request, {machine.base, machine.update});
+            REQUIRE_FALSE(refused.ok());
+            CHECK(refused.error().what.find("out of range") != std::string::npos);
+        }
+    }
+    for (const std::uint64_t weight : {std::uint64_t{0}, UINT64_MAX}) {
+        frames::Merge merge;
+        merge.accepted = {{0, weight, machine.trace.update}};
+        const auto refused =
+            tests::call_for<frames::BaseStateFrame>(*machine.worker, merge, {machine.base, machine.update});
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().what.find("out of range") != std::string::npos);
+    }
+    request.question.level = ArrayLevel::kTensors;
+    request.merged = {{0, 1, 1, machine.trace.update}};
+    CHECK(player.ask(request, {machine.base, machine.update}).hashes.size() == player.tensors.size());
+}

@@ -9,7 +9,7 @@
 
 #include "contracts/base/error.hpp"
 
-namespace assay::trainer {
+namespace assay::base {
 
 /// Bits of the calling thread's control register (MXCSR, FPCR) that are not as the law has them; 0: lawful.
 std::uint64_t floating_point_faults();
@@ -25,6 +25,6 @@ std::string fpcr_fault_text(std::uint64_t faults);
 
 /// kPreflight, naming the bits of this processor's register, when there are any: this machine's own failure,
 /// of which nobody else is to be accused.
-base::Outcome<void> refuse_floating_point(std::uint64_t faults);
+Outcome<void> refuse_floating_point(std::uint64_t faults);
 
-}  // namespace assay::trainer
+}  // namespace assay::base

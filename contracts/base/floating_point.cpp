@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/host/floating_point.hpp"
+#include "contracts/base/floating_point.hpp"
 
 #include <cfenv>
 #include <span>
@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace assay::trainer {
+namespace assay::base {
 
 namespace {
 
@@ -73,7 +73,7 @@ std::uint64_t floating_point_faults() {
 #endif
 }
 
-base::Outcome<void> refuse_floating_point(std::uint64_t faults) {
+Outcome<void> refuse_floating_point(std::uint64_t faults) {
     if (faults == 0) return {};
 #if defined(__x86_64__)
     const std::string named = "MXCSR: " + mxcsr_fault_text(faults);
@@ -82,11 +82,11 @@ base::Outcome<void> refuse_floating_point(std::uint64_t faults) {
 #else
     const std::string named = "does not round to nearest even";
 #endif
-    return base::fail(
-        base::ErrorKind::kPreflight,
+    return fail(
+        ErrorKind::kPreflight,
         "the floating-point mode of a thread of this process was changed: " + named,
         "find what changed it (LD_PRELOAD, a library built with -ffast-math) and keep it out of "
         "this process");
 }
 
-}  // namespace assay::trainer
+}  // namespace assay::base
