@@ -34,6 +34,15 @@ std::string claim_name(const ClaimId& id) {
 
 }  // namespace
 
+DisputedUnit merge_difference(const contracts::RoundProgress& stands,
+                              const std::vector<std::uint32_t>& clips) {
+    const std::vector<std::uint32_t>& claimed = stands.result.clips;
+    for (std::size_t i = 0; i < clips.size() && i < claimed.size(); ++i) {
+        if (clips[i] != claimed[i]) return {dispute::UnitKind::kClip, stands.merged_slots[i]};
+    }
+    return {dispute::UnitKind::kMerge, 0};
+}
+
 Challenger::Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                        const base::SecretKey& node, double rate, PlayerTold::Offer offer)
     : seams_(seams),
@@ -143,6 +152,13 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
     if (!accuses && round && job)
         look.until = std::min(look.until, round->settled_at + contracts::params_of(state, *job).claim_window);
     if (height >= look.until) return static_cast<void>(looks_.erase(key));
+    // What it merged itself the ledger knows, also where the role has started again since.
+    const auto own = contracts::read_merge_posting(state, id.job, id.round, node_.public_key());
+    if (accuses && id.kind == ClaimKind::kMerge && round && own) {
+        look.done = true;
+        look.unit = merge_difference(*round, own->claim.clips);
+        return;
+    }
     if (doubted == doubts_.end() || !doubted->second.unit) return;
     look.done = true;
     look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};

@@ -476,6 +476,7 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kDisputeOpened) {
             const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
             if (game && game->accuses) ++reached_.accusations;
+            if (game && game->accuses && game->kind == ClaimKind::kMerge) ++reached_.merge_accusations;
             if (game && game->called && game->kind == ClaimKind::kMerge) ++reached_.merge_calls;
         }
         if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);

@@ -39,6 +39,7 @@ struct Reached {
     std::uint64_t cleared_slots = 0;        ///< of which the last accuser lost
     std::uint64_t merge_games = 0;          ///< lost by who claimed a merge
     std::uint64_t merge_calls = 0;          ///< of who attested it
+    std::uint64_t merge_accusations = 0;    ///< by who merged otherwise
     std::uint64_t moves = 0;
 };
 
