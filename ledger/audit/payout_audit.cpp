@@ -337,6 +337,36 @@ std::vector<std::string> audit_accusations(const Job& job, const contracts::Para
     return wrong;
 }
 
+bool is_about(const contracts::ClaimId& claim, const SettlementLine& line) {
+    if (claim.round != line.round) return false;
+    if (line.kind == LineKind::kMerge) return claim.kind == contracts::ClaimKind::kMerge;
+    return claim.kind == contracts::ClaimKind::kSlot && claim.number == line.slot;
+}
+
+// Whoever accused a claim that is open no more played its game, or the claim died in another one. Of a round
+// one merge is open.
+std::vector<std::string> audit_accusers(const contracts::StateView& state, const Job& job,
+                                        std::uint32_t rounds, const std::vector<contracts::Game>& games) {
+    std::vector<std::string> wrong;
+    const auto claims = contracts::list_claims(state, job.id);
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        for (const SettlementLine& line : contracts::list_settlement(state, job.id, round)) {
+            if (line.reason != Reason::kMergeAccuses && line.reason != Reason::kAuditAccuses) continue;
+            const bool open = std::any_of(claims.begin(), claims.end(),
+                                          [&](const auto& claim) { return is_about(claim.first, line); });
+            const bool decided = std::any_of(games.begin(), games.end(), [&](const contracts::Game& game) {
+                const bool own = game.accuses && game.challenger == line.node;
+                return is_about(game.claim_id(job.id), line) && !game.called && !game.is_open() &&
+                       (own || game.claimant_lost);
+            });
+            if (!open && !decided)
+                wrong.push_back("accusation: " + line.node.brief() + " accused a claim of round " +
+                                std::to_string(round) + ", and no game decided it");
+        }
+    }
+    return wrong;
+}
+
 // What games changed of what the lines say: the pay of a dead claim went back, the fees of those who accused
 // it were paid, and whoever lost a game lost what it says.
 void add_games(const contracts::StateView& state, const Job& job, JobPayouts& sums) {
@@ -388,9 +418,10 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     }
     sums.rounds = rounds.size();
     take_lost_in_games(games, std::numeric_limits<std::uint64_t>::max(), locked);
-    for (const std::string& what :
-         audit_accusations(job, *params, contracts::list_games(state, job.id), locked))
-        wrong(what);
+    games = contracts::list_games(state, job.id);
+    for (const std::string& what : audit_accusations(job, *params, games, locked)) wrong(what);
+    const auto played = static_cast<std::uint32_t>(rounds.size());
+    for (const std::string& what : audit_accusers(state, job, played, games)) wrong(what);
 
     add_games(state, job, sums);
     const std::uint64_t paid = sums.to_miners + sums.to_verifiers;

@@ -139,9 +139,13 @@ Reason MergeOpinion::reason_of(const contracts::MergePosting& posting) const {
     if (!posting.opened) return posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
     if (slots_of(posting) < most_against(posting)) return Reason::kMergeFewerSlots;
     if (paid == nullptr || posting.claim.slots != paid->claim.slots) return Reason::kMergeUndecided;
-    if (posting.claim != paid->claim)
-        return paid->claim.diverged() ? Reason::kMergeUndecided : Reason::kMergeWrong;
-    return posting.verifier == paid->verifier ? Reason::kPaidMerge : Reason::kMergeAttested;
+    if (posting.claim == paid->claim)
+        return posting.verifier == paid->verifier ? Reason::kPaidMerge : Reason::kMergeAttested;
+    // A game is about clips and states alone.
+    const bool same =
+        posting.claim.base_root == paid->claim.base_root && posting.claim.clips == paid->claim.clips;
+    const bool finite = !posting.claim.diverged() && !paid->claim.diverged();
+    return finite && !same ? Reason::kMergeAccuses : Reason::kMergeUndecided;
 }
 
 std::vector<SlotFailure> audit_mergers(const contracts::Round& round, const SlotsEvidence& slots) {

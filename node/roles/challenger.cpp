@@ -35,6 +35,15 @@ std::string claim_name(const ClaimId& id) {
 
 }  // namespace
 
+DisputedUnit merge_difference(const contracts::RoundProgress& stands,
+                              const std::vector<std::uint32_t>& clips) {
+    const std::vector<std::uint32_t>& claimed = stands.result.clips;
+    for (std::size_t i = 0; i < clips.size() && i < claimed.size(); ++i) {
+        if (clips[i] != claimed[i]) return {dispute::UnitKind::kClip, stands.merged_slots[i]};
+    }
+    return {dispute::UnitKind::kMerge, 0};
+}
+
 Challenger::Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                        const base::SecretKey& node, double rate, PlayerTold::Offer offer)
     : seams_(seams),
@@ -154,6 +163,13 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
         look.until = contracts::end_of_calls(state, id.job, *killer) - 1;
     }
     if (height >= look.until) return static_cast<void>(looks_.erase(key));
+    // What it merged itself the ledger knows, also where the role has started again since.
+    const auto own = contracts::read_merge_posting(state, id.job, id.round, node_.public_key());
+    if (accuses && id.kind == ClaimKind::kMerge && round && own) {
+        look.done = true;
+        look.unit = merge_difference(*round, own->claim.clips);
+        return;
+    }
     if (doubted == doubts_.end() || !doubted->second.unit) return;
     look.done = true;
     look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};

@@ -32,6 +32,11 @@ struct Doubt {
     }
 };
 
+/// The unit by which the merge that stands differs from one of the same slots with these clips and another
+/// state: the first clip that is another, else the merge.
+DisputedUnit merge_difference(const contracts::RoundProgress& stands,
+                              const std::vector<std::uint32_t>& clips);
+
 class Challenger {
 public:
     /// `rate`: share of the settled slots of others that it computes again, 0 to 1. `secret`: of this node;

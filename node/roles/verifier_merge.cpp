@@ -53,17 +53,13 @@ void VerifierRole::doubt_merges() {
         if (!round->merged || stands.slots != work.slots || same) continue;
         // What this verifier said as well it does not doubt, whatever it had computed.
         if (work.claim && *work.claim == stands) continue;
+        const DisputedUnit differs = merge_difference(*round, work.clips);
         Doubt doubt{.job = key.first,
                     .round = key.second,
                     .kind = contracts::ClaimKind::kMerge,
                     .number = 0,
-                    .unit = dispute::UnitKind::kMerge};
-        for (std::size_t i = 0; i < work.clips.size() && i < stands.clips.size(); ++i) {
-            if (work.clips[i] == stands.clips[i]) continue;
-            doubt.unit = dispute::UnitKind::kClip;
-            doubt.part = round->merged_slots[i];
-            break;
-        }
+                    .unit = differs.unit,
+                    .part = differs.part};
         for (const auto& [id, claim] : contracts::list_claims(state(), key.first)) {
             if (id.kind != contracts::ClaimKind::kMerge || id.round != key.second) continue;
             doubt.number = id.number;

@@ -36,6 +36,9 @@ struct Tally {
     }
 };
 
+/// In the place of a slot's number: of a round one merge stands.
+constexpr std::uint32_t kOfTheMerge = 0;
+
 class Count {
 public:
     Count(const CheatRow& strategy, const World& world, double compute_share)
@@ -88,10 +91,12 @@ private:
         accused_falsely_.clear();
         for (const Game& game : outcome.games) {
             const bool judged = game.end != GameEnd::kClosed && game.end != GameEnd::kVoid;
-            if (game.kind != ClaimKind::kSlot || game.called || !judged) continue;
-            if (game.claimant_lost) dead_.insert({game.round, game.claim});
+            if (game.called || !judged) continue;
+            const bool of_slot = game.kind == ClaimKind::kSlot;
+            if (game.claimant_lost && of_slot) dead_.insert({game.round, game.claim});
             if (!game.claimant_lost && game.accuses)
-                accused_falsely_.insert({game.challenger, game.round, game.claim});
+                accused_falsely_.insert(
+                    {game.challenger, game.kind, game.round, of_slot ? game.claim : kOfTheMerge});
         }
     }
 
@@ -197,7 +202,11 @@ private:
             case Caught::kClaimDies:
                 return contracts::consequence(line.reason) == Consequence::kForfeit ||
                        dead_.contains({line.round, line.slot});
-            case Caught::kLosesGame: return accused_falsely_.contains({line.node, line.round, line.slot});
+            case Caught::kLosesGame: {
+                const bool of_merge = line.kind == LineKind::kMerge;
+                return accused_falsely_.contains({line.node, of_merge ? ClaimKind::kMerge : ClaimKind::kSlot,
+                                                  line.round, of_merge ? kOfTheMerge : line.slot});
+            }
             case Caught::kPoorer:
             case Caught::kNoWork: return false;
         }
@@ -217,8 +226,8 @@ private:
     std::set<base::PublicKey> cheats_;     ///< the cheat's names
     std::set<std::uint32_t> cheats_slots_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> dead_;  ///< round and slot of claims that lost a game
-    /// Accuser, round and slot of games that the accuser lost.
-    std::set<std::tuple<base::PublicKey, std::uint32_t, std::uint32_t>> accused_falsely_;
+    /// Of games that the accuser lost: it, the kind of the claim, round and slot.
+    std::set<std::tuple<base::PublicKey, ClaimKind, std::uint32_t, std::uint32_t>> accused_falsely_;
     SaidOfSlots said_;
     double slot_pay_ = 0;
     Tally tally_;

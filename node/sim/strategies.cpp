@@ -130,6 +130,7 @@ void add_verifiers(std::vector<CheatRow>& all) {
     CheatRow merge =
         judging("bad-merge", "claims a merge that is none of its updates", Trial::kMerge, CatchLaw::kAlways);
     merge.behaviour.merges_false = true;
+    merge.caught = Caught::kLosesGame;
     merge.slots = 2;
     all.push_back(merge);
     CheatRow censor =

@@ -32,7 +32,7 @@ enum class Caught : std::uint8_t {
     kPoorer,     ///< it has less after the job than before
     kNoWork,     ///< the job ends, or is refused, before anybody works for it
     kPlainFee,   ///< nothing of the slot's pay goes to it
-    kLosesGame   ///< the game is lost; of an audit: that about its accusation
+    kLosesGame   ///< the game is lost; of an audit or a merge: that about its accusation
 };
 
 /// How often the law finds it, where the panel that is drawn has somebody honest in it. A panel of one to

@@ -78,10 +78,9 @@ void tell_end(const Game& game, const DisputeSources& sources, DisputeRow& row) 
     row.lost = game.lost;
     row.to_winner = game.to_winner;
     row.to_buyer = game.to_buyer;
-    row.to_outvoted = game.to_outvoted;
-    // The rules write lost = to_winner + to_buyer + to_outvoted + burned.
+    // The rules write lost = to_winner + to_buyer + burned.
     row.burned = game.lost;
-    for (const base::Amount part : {game.to_winner, game.to_buyer, game.to_outvoted})
+    for (const base::Amount part : {game.to_winner, game.to_buyer})
         row.burned = row.burned.minus(part).value_or(row.burned);
     row.returned = game.returned;
 }
@@ -146,8 +145,6 @@ std::string loss_text(const DisputeRow& row) {
         parts.push_back(base::to_text(row.to_winner) + " to " + row.winner_owner->brief() +
                         ", the winner's owner");
     if (!row.to_buyer.is_zero()) parts.push_back(base::to_text(row.to_buyer) + " to the buyer");
-    if (!row.to_outvoted.is_zero())
-        parts.push_back(base::to_text(row.to_outvoted) + " back to the verifiers that it had outvoted");
     if (!row.burned.is_zero()) parts.push_back(base::to_text(row.burned) + " burned");
     for (const std::string& part : parts) text += (&part == parts.data() ? ": " : "; ") + part;
     if (!row.returned.is_zero())

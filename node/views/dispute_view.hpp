@@ -51,8 +51,8 @@ struct DisputeRow {
     std::uint64_t ended_at = 0;                  ///< height
     std::optional<base::Hash256> transaction;
     base::Amount bond;  ///< that the challenger locked
-    base::Amount lost;  ///< by the loser: the next four together
-    base::Amount to_winner, to_buyer, to_outvoted, burned;
+    base::Amount lost;  ///< by the loser: the next three together
+    base::Amount to_winner, to_buyer, burned;
     std::optional<base::PublicKey> winner_owner;  ///< who got `to_winner`
     base::Amount returned;                        ///< of the claim's held pay: to the job's escrow
 
@@ -89,7 +89,6 @@ struct DisputeRow {
         visit("lost", lost);
         visit("to_winner", to_winner);
         visit("to_buyer", to_buyer);
-        visit("to_outvoted", to_outvoted);
         visit("burned", burned);
         visit("returned", returned);
     }

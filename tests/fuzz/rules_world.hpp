@@ -40,6 +40,7 @@ struct Reached {
     std::uint64_t merge_games = 0;          ///< lost by who claimed a merge
     std::uint64_t merge_calls = 0;          ///< of who attested it
     std::uint64_t bonded_calls = 0;         ///< of somebody who did not win, or about another unit
+    std::uint64_t merge_accusations = 0;    ///< by who merged otherwise
     std::uint64_t moves = 0;
 };
 

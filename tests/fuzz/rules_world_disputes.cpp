@@ -86,6 +86,7 @@ bool RulesWorld::end_of_settled(const ClaimId& id) {
 
 void RulesWorld::note_opened_game(const Game& game) {
     if (game.accuses) ++reached_.accusations;
+    if (game.accuses && game.kind == ClaimKind::kMerge) ++reached_.merge_accusations;
     if (game.called && game.kind == ClaimKind::kMerge) ++reached_.merge_calls;
     if (game.called && !game.bond.is_zero()) ++reached_.bonded_calls;
 }

@@ -109,6 +109,9 @@ TEST_CASE("a changed accusation, panel or fee is reported under its rule") {
     w.expect<Game>(
         game_key(w.job, 1), [](Game& game) { game.lost = game.lost.plus(amount(1)).value(); },
         "accusation: game 1 cost");
+    w.expect<Game>(
+        game_key(w.job, 1), [](Game& game) { game.accuses = false; },
+        "accused a claim of round 1, and no game decided it");
 }
 
 }  // namespace assay::ledger

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of payouts agrees with the rules about merges that lose games, about those that are said to be
-// not finite, and about slots that are cleared.
+// The audit of payouts agrees with the rules about merges that games are about, about those that are said to
+// be not finite, and about slots that are cleared.
+#include <algorithm>
+
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
@@ -54,8 +57,7 @@ struct AuditedMerges {
 
 }  // namespace
 
-TEST_CASE(
-    "the audit agrees about a false merge that dies with those who attested it, and who gets back what") {
+TEST_CASE("the audit agrees about a false merge that dies with those who attested it") {
     AuditedMerges w;
     play_round(w.env, w.job,
                {.mergers = {{"v1", MergeManner::kConspires},
@@ -73,7 +75,7 @@ TEST_CASE(
         w.expect_whole();
     };
     ends(0);
-    CHECK_FALSE(read_game(w.env.state(), w.job, 0)->to_outvoted.is_zero());
+    CHECK(read_game(w.env.state(), w.job, 0)->accuses);
     const Game killer = *read_game(w.env.state(), w.job, 0);
     const auto vouchers = vouchers_of(w.env.state(), killer.claim_id(w.job), killer.unit, killer.part);
     REQUIRE(vouchers.size() == 2);
@@ -82,6 +84,35 @@ TEST_CASE(
         ends(number);
     }
     w.finish();
+}
+
+TEST_CASE("the audit agrees about false mergers: who opens a game and loses it, and who opens none") {
+    AuditedMerges w;
+    play_round(w.env, w.job, {.mergers = {{"v1", MergeManner::kLies}}});
+    CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, "v1").reason == Reason::kMergeAccuses);
+    w.expect_whole();
+    for (const auto& [id, claim] : list_claims(w.env.state(), w.job)) {
+        if (id.kind != ClaimKind::kMerge || id.round != 0) continue;
+        w.env.send(w.env.person("v1"),
+                   DisputeOpen{w.job, 0, ClaimKind::kMerge, id.number, dispute::UnitKind::kMerge, 0});
+    }
+    w.env.send(w.env.person("v1"), DisputeConcede{w.job, 0});
+    w.expect_whole();
+    play_round(w.env, w.job, {.mergers = {{"v2", MergeManner::kLies}}});
+    w.finish();
+    const auto games = list_games(w.env.with_evidence(), w.job);
+    REQUIRE(games.size() == 2);
+    for (const Game& game : games) CHECK((game.accuses && !game.claimant_lost && !game.lost.is_zero()));
+    CHECK(games[1].end == GameEnd::kSilent);
+    // Without its game nobody has decided what v2 said.
+    MemoryState state = w.env.with_evidence();
+    Game changed = games[1];
+    changed.accuses = false;
+    store(state, game_key(w.job, 1), changed);
+    const PayoutReport report = audit_payouts(state);
+    CHECK(std::any_of(report.failures.begin(), report.failures.end(), [](const AuditFailure& failure) {
+        return failure.what.find("accused a claim of round 1") != std::string::npos;
+    }));
 }
 
 TEST_CASE("the audit agrees about merges that are said to be not finite") {

@@ -34,12 +34,13 @@ struct ClaimId {
     friend bool operator==(const ClaimId&, const ClaimId&) = default;
 };
 
-/// A drawn verifier's word against a claim: it opened another root of a unit than the claim's trace. It opens
-/// a game without a further bond, or loses as if it had lost one.
+/// A verifier's word against a claim. Of a slot it was drawn, and opened another root of a unit than the
+/// claim's trace; of the merge that stands it opened another state of the same slots. It opens a game without
+/// a further bond, or loses as if it had lost one.
 struct Accusation {
     PublicKey verifier;
-    std::uint32_t unit = 0;  ///< the first that differs (program::RoundPlan)
-    Hash256 found;           ///< its root, as the verifier computed it
+    std::uint32_t unit = 0;  ///< of a slot the first that differs (program::RoundPlan), of a merge 0
+    Hash256 found;           ///< its root, or that of the merged state, as the verifier computed it
     Amount fee;              ///< of its audit, out of the escrow: its owner's if the claim dies, else back
     bool used = false;       ///< its game was opened, or it let the time for that pass
     bool lost = false;       ///< the claim won that game
@@ -59,9 +60,10 @@ struct Claim {
     /// Heights that it stays open once its round is settled: its bond stays locked and its pay held
     /// (Params::claim_window). Zero: it is closed by the settlement.
     std::uint64_t window = 0;
-    std::uint32_t challenges = 0;         ///< open games about it: it stays open while there is one
-    bool dead = false;                    ///< its claimant lost a game: it holds nothing any more
-    std::vector<Accusation> accusations;  ///< of a settled slot, in the order of the draw
+    std::uint32_t challenges = 0;  ///< open games about it: it stays open while there is one
+    bool dead = false;             ///< its claimant lost a game: it holds nothing any more
+    /// Once its round is settled, in the order of the draw, of a merge in that of the round's judges.
+    std::vector<Accusation> accusations;
     /// The first height at which an accusation that is not used is lost; 0: none is awaited.
     std::uint64_t accuse_by = 0;
     /// Of the slot's pay, what the buyer has not got back from those who kept the slot out wrongly.
@@ -69,11 +71,10 @@ struct Claim {
     /// Of an accused slot that is work for its miner's standing once all who accuse it have lost:
     /// Miner::losses at the settlement. Nothing: it is none.
     std::optional<std::uint64_t> standing_at;
-    Amount made_good;  ///< of a dead merge: what those whom its vote had shown wrong have got back
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.bond, self.held, self.window, self.challenges, self.dead,
-              self.accusations, self.accuse_by, self.kept_out, self.standing_at, self.made_good);
+              self.accusations, self.accuse_by, self.kept_out, self.standing_at);
     }
 
     /// All that it holds for its accusers.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of those who accuse a slot when a game about it ends.
+// What becomes of those who accuse a claim when a game about it ends.
 #include <algorithm>
 
 #include "contracts/program/round_plan.hpp"
@@ -51,6 +51,7 @@ bool is_right(const SealedRoots& sealed, const Shown& shown, const Accusation& a
 
 std::vector<bool> right_accusers(const StateView& state, const Hash256& job, const Game& game,
                                  const Claim& claim) {
+    if (game.kind == ClaimKind::kMerge) return std::vector<bool>(claim.accusations.size(), false);
     if (claim.accusations.empty()) return {};
     const JobTerms terms = required(read_job_terms(state, job));
     const auto slot = required(read_slot(state, job, game.round, game.claim));
@@ -78,7 +79,7 @@ void note_lost_accusation(Work& work, const Hash256& id, const Game& game) {
         all = all && accusation.lost;
     }
     store(work.state, claim_key(name), claim);
-    if (all) clear_slot(work, name, claim);
+    if (all && game.kind == ClaimKind::kSlot) clear_slot(work, name, claim);
 }
 
 }  // namespace assay::contracts

@@ -266,20 +266,28 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 
 namespace {
 
+/// The unit of an accusation whose game was not opened.
+void name_unit(const program::JobSpec& spec, const Accusation& accusation, Game& game) {
+    game.unit = dispute::UnitKind::kMerge;
+    if (game.kind == ClaimKind::kMerge) return;
+    const bool finalises = program::RoundPlan(spec).is_finalise(accusation.unit);
+    game.unit = finalises ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment;
+    game.part = finalises ? 0 : accusation.unit;
+}
+
 /// A verifier that does not open the game of its accusation has lost it.
 void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
     const Claim listed = required(read_claim(work.state, id));
+    std::optional<dispute::UnitClaim> unit;  // of a merge it is the same for all
     for (const Accusation& accusation : listed.accusations) {
         if (accusation.used) continue;
-        const bool finalises = program::RoundPlan(job.spec).is_finalise(accusation.unit);
         Game game = game_about(job, id, listed);
-        game.unit = finalises ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment;
-        game.part = finalises ? 0 : accusation.unit;
+        name_unit(job.spec, accusation, game);
         game.challenger = accusation.verifier;
         game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
         game.accuses = true;
-        auto unit = required(described_unit(work.state, id, game.unit, game.part));
-        const std::uint32_t number = open_game(work, job, std::move(game), std::move(unit));
+        if (!unit || id.kind == ClaimKind::kSlot) unit = described_unit(work.state, id, game.unit, game.part);
+        const std::uint32_t number = open_game(work, job, std::move(game), required(unit));
         end_game(work, id.job, required(read_game(work.state, id.job, number)),
                  {GameEnd::kSilent, false, {}});
     }
@@ -289,7 +297,7 @@ void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
 
 // Nobody pays for this: it is part of a block's beginning. It looks at what is due and at nothing else of the
 // job's games: at most the accusations of a round, which are no more than its slots times panel_most() and
-// one, and games whose opening was paid for.
+// one, and its judges, and games whose opening was paid for.
 void time_out_games(Work& work, const Deadline& deadline) {
     const DueInGames due = list_due_in_games(work.state, deadline.subject, deadline.height);
     Job job = required(read_job(work.state, deadline.subject));  // for terms, owners and speeds

@@ -29,13 +29,13 @@ void give_bonded(Work& work, const PublicKey& loser, const PublicKey& owner, Amo
 }
 
 /// Takes bonded stake of the loser: to the winner's owner at most its cost, to the buyer what is left of
-/// `returned`, the rest burned, but for what was given to others already (Game::to_outvoted).
+/// `returned`, the rest burned.
 void split(Work& work, const Job& job, Game& game, const PublicKey& loser, const PublicKey& winner_owner,
            Amount lost, Amount returned) {
     game.lost = lost;
     game.to_winner = smaller(game.cost, returned);
     game.to_buyer = difference(returned, game.to_winner);
-    const Amount burned = difference(difference(lost, returned), game.to_outvoted);
+    const Amount burned = difference(lost, returned);
     if (!burned.is_zero()) take_bonded(work.state, loser, burned, &Supply::burned);
     give_bonded(work, loser, winner_owner, game.to_winner);
     give_bonded(work, loser, job.buyer, game.to_buyer);
@@ -87,50 +87,11 @@ void leave_locked(Work& work, const Job& job, EnlistedVerifier& verifier, Amount
     store(work.state, claim_key(*merge), claim);
 }
 
-/// Lines of those whom more than half of the stake showed wrong about the merge that this game is about, in
-/// the order of the judges: if the winner is one of them, those who had said the same as it.
-std::vector<SettlementLine> outvoted(const StateView& state, const Hash256& job, const Game& game) {
-    std::vector<SettlementLine> lines;
-    for (SettlementLine& line : list_settlement(state, job, game.round))
-        if (line.kind == LineKind::kMerge && line.reason == Reason::kMergeWrong)
-            lines.push_back(std::move(line));
-    const bool is_own = std::any_of(lines.begin(), lines.end(),
-                                    [&](const SettlementLine& line) { return line.node == game.challenger; });
-    if (!is_own) return lines;
-    const auto said = [&](const PublicKey& verifier) {
-        return required(read_merge_posting(state, job, game.round, verifier)).claim;
-    };
-    std::erase_if(lines,
-                  [&](const SettlementLine& line) { return said(line.node) != said(game.challenger); });
-    return lines;
-}
-
-/// Gives them back what they lost by that, as far as `most` of the loser's stake reaches: what an earlier
-/// game about the merge gave is not given again. Returns what it gave.
-Amount make_good(Work& work, const Job& job, const Game& game, Amount most) {
-    const ClaimId id = game.claim_id(job.id);
-    Claim claim = required(read_claim(work.state, id));
-    Amount earlier = claim.made_good;
-    Amount given;
-    for (const SettlementLine& line : outvoted(work.state, job.id, game)) {
-        const Amount had = smaller(earlier, line.lost);
-        earlier = difference(earlier, had);
-        const Amount due = smaller(difference(line.lost, had), difference(most, given));
-        give_bonded(work, game.claimant, line.owner, due);
-        given = sum(given, due);
-    }
-    claim.made_good = sum(claim.made_good, given);
-    store(work.state, claim_key(id), claim);
-    return given;
-}
-
 /// All that is left of its bond for the job.
 void lose_enlistment(Work& work, Job& job, Game& game) {
     EnlistedVerifier& verifier = enlisted_verifier(job, game.claimant);
     const Amount lost = locked_by(work.state, job, verifier);
     const Amount returned = returned_part(params_of(work.state, job), lost);
-    if (game.kind == ClaimKind::kMerge)
-        game.to_outvoted = make_good(work, job, game, difference(lost, returned));
     split(work, job, game, game.claimant, game.challenger_owner, lost, returned);
     leave_locked(work, job, verifier, Amount{});
     verifier.dropped = true;

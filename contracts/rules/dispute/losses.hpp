@@ -15,8 +15,7 @@ namespace assay::contracts {
 /// The claim dies: its bond is split (the challenger its cost, the buyer what is left of forfeit_buyer_ppm,
 /// the rest burned), its held pay returns to the escrow, those who accused it rightly are paid their audits,
 /// and unless it conceded the miner is a newcomer again and off the job. A verifier that was called, or whose
-/// merge it was, loses its bond for the job; of a merge those who had been outvoted rightly get their
-/// penalties back, out of what else would be burned.
+/// merge it was, loses its bond for the job.
 void lose_claim(Work& work, const Hash256& job, Game& game);
 
 /// The challenger's bond: to the claim's owner what the replay costs it, the rest burned. A verifier that
@@ -35,7 +34,8 @@ void await_accusers(State& state, const ClaimId& id, Claim& claim);
 /// What counts is the root that each had sealed for the unit of the game, whatever unit it accused: who
 /// sealed the claimed one is wrong about it, if the ledger computed that; a game that was conceded or left to
 /// the clock proves nothing. If the winner accused the claim as well, its word is the
-/// measure: of the game's unit, if it had sealed one, else of the unit that the other accused.
+/// measure: of the game's unit, if it had sealed one, else of the unit that the other accused. For an
+/// accusation of a merge nothing was set aside, so that nobody's is.
 std::vector<bool> right_accusers(const StateView& state, const Hash256& job, const Game& game,
                                  const Claim& claim);
 /// The challenger of a game lost its accusation. Once all who accuse the claim did, its slot is work found

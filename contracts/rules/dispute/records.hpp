@@ -62,7 +62,7 @@ struct Game {
     PublicKey challenger;
     PublicKey challenger_owner;
     bool called = false;   ///< the claimant is a verifier that vouched for a dead claim
-    bool accuses = false;  ///< the challenger is a drawn verifier: what it locked for the job answers for it
+    bool accuses = false;  ///< by its Accusation: what the challenger locked for the job answers for it
     Amount bond;  ///< of the challenger's stake; none where it accuses, or calls about the unit of a game
                   ///< that it won
     Amount cost;  ///< what replaying the slot-round costs: the most that a winner is given
@@ -80,12 +80,11 @@ struct Game {
     bool claimant_lost = false;
     std::uint64_t ended_at = 0;
     GameFinding finding;
-    Amount lost;  ///< by the loser: to_winner + to_buyer + to_outvoted + burned
+    Amount lost;  ///< by the loser: to_winner + to_buyer + burned
     Amount to_winner;
     Amount to_buyer;
-    Amount to_outvoted;  ///< of a merge: to those whom the stake behind it had shown wrong
-    Amount returned;     ///< of the claim's held pay: to the job's escrow
-    Amount fees;         ///< set aside for those who accused the claim: to their owners
+    Amount returned;  ///< of the claim's held pay: to the job's escrow
+    Amount fees;      ///< set aside for those who accused the claim: to their owners
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -93,8 +92,7 @@ struct Game {
               self.claimant_owner, self.challenger, self.challenger_owner, self.called, self.accuses,
               self.bond, self.cost, self.opened_at, self.phase, self.claimant_clock, self.challenger_clock,
               self.turn_since, self.due, self.moves, self.way, self.end, self.claimant_lost, self.ended_at,
-              self.finding, self.lost, self.to_winner, self.to_buyer, self.to_outvoted, self.returned,
-              self.fees);
+              self.finding, self.lost, self.to_winner, self.to_buyer, self.returned, self.fees);
     }
 
     [[nodiscard]] bool is_open() const { return phase != GamePhase::kEnded; }

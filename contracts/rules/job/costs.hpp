@@ -78,16 +78,15 @@ BondLoss bond_loss(const Params& params, Reason verdict, Amount bond);
 std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec);
 
 /// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
-/// was shown wrong or not opened: part of what was at stake, rounded up, never below
-/// Params::verifier_penalty.
+/// was not opened: part of what was at stake, rounded up, never below Params::verifier_penalty.
 Amount word_penalty(const Params& params, Amount bond);
 
-/// What a verifier loses where games decide and it accused a slot wrongly: the slot's pay and what a game
-/// costs the other side, a replay; never below Params::verifier_penalty.
+/// What a verifier loses that accused a slot or a merge wrongly: a slot's pay and what a game costs the other
+/// side, a replay; never below Params::verifier_penalty.
 std::optional<Amount> accusation_stake(const Params& params, Amount price, std::uint64_t slot_work);
 
-/// The largest loss for one word that a job can have at this price: word_penalty() of a proven miner's slot
-/// and, where games decide, accusation_stake().
+/// The largest loss for one word that a job can have at this price: word_penalty() of a proven miner's slot,
+/// or accusation_stake().
 std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
                                       std::uint64_t slot_work);
 

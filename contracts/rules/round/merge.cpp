@@ -32,6 +32,14 @@ bool is_first(const Round& round, const MergePosting& posting) {
     });
 }
 
+/// Whether a game between the two decides which is false: they came from the same slots to other clips or to
+/// another root. What a claim says beside these, its held-out loss and where the bytes are, no game computes;
+/// nor is there one with a word that the state is not finite.
+bool accuses(const MergeClaim& said, const MergeClaim& standing) {
+    if (said.diverged() || standing.diverged() || said.slots != standing.slots) return false;
+    return said.base_root != standing.base_root || said.clips != standing.clips;
+}
+
 }  // namespace
 
 Amount largest_bond(const std::vector<SlotRound>& slots) {
@@ -100,10 +108,19 @@ Reason merge_reason(const Round& round, const std::optional<MergeClaim>& standin
     if (!standing) return Reason::kMergeUndecided;
     if (posting.claim == *standing)
         return is_first(round, posting) ? Reason::kPaidMerge : Reason::kMergeAttested;
-    // Against a word that no game can judge nobody is shown wrong.
-    if (standing->diverged()) return Reason::kMergeUndecided;
-    // Another set of as many slots is no other word about these.
-    return posting.claim.slots == standing->slots ? Reason::kMergeWrong : Reason::kMergeUndecided;
+    return accuses(posting.claim, *standing) ? Reason::kMergeAccuses : Reason::kMergeUndecided;
+}
+
+std::vector<Accusation> merge_accusations(const Round& round, const MergeClaim& standing) {
+    std::vector<Accusation> accusations;
+    for (const MergePosting& posting : round.merges) {
+        if (merge_reason(round, standing, posting) != Reason::kMergeAccuses) continue;
+        Accusation accusation;
+        accusation.verifier = posting.verifier;
+        accusation.found = posting.claim.base_root;
+        accusations.push_back(accusation);
+    }
+    return accusations;
 }
 
 }  // namespace assay::contracts

@@ -13,7 +13,7 @@ namespace assay::contracts {
 
 /// What stands behind the dearest slot of the round: a merge is about all of them.
 Amount largest_bond(const std::vector<SlotRound>& slots);
-/// What of a verifier's bond stands behind its merge: what a wrong word could take of it.
+/// What of a verifier's bond stands behind its merge until the settlement: what an unopened one takes of it.
 Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
                   const EnlistedVerifier& verifier);
 
@@ -33,8 +33,12 @@ bool may_claim(const StateView& state, const JobSpec& spec, const MergeOpen& tx)
 /// the state stays as it is.
 std::optional<MergeClaim> standing_merge(const Round& round);
 
-/// What follows for one posting, given standing_merge(): paid is who opened the standing claim first.
+/// What follows for one posting, given standing_merge(): paid is who opened the standing claim first. Who
+/// opened another state of the same slots accuses it.
 Reason merge_reason(const Round& round, const std::optional<MergeClaim>& standing,
                     const MergePosting& posting);
+
+/// Of those who accuse the merge that stands, in the order of the judges.
+std::vector<Accusation> merge_accusations(const Round& round, const MergeClaim& standing);
 
 }  // namespace assay::contracts

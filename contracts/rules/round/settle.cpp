@@ -210,8 +210,8 @@ void pass_over(Settlement& s, const SlotRound& slot) {
     add_line(s.running, std::move(line));
 }
 
-/// Burns a penalty for a sealed word: shown wrong, or kept back. Sealing something and opening it only when
-/// it agrees with others would otherwise be free.
+/// Burns a penalty for a sealed word that was kept back. Sealing something and opening it only when it agrees
+/// with others would otherwise be free.
 void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
     line.lost = take_from_bond(s.running, enlisted(s, line.node), penalty, &Supply::burned);
     line.lost_burned = line.lost;
@@ -249,19 +249,29 @@ void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, 
     add_line(s.running, std::move(line));
 }
 
-/// Whoever accuses the slot has time to open its game; its audit's fee is due if the claim dies.
-void note_accusations(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
-                      const std::vector<AuditWorth>& worths, Claim& claim) {
-    if (!slot.revealed) return;
-    const auto reveal = read_reveal(s.state(), s.job().id, s.running.round.number, slot.slot);
-    claim.accusations = accusations_of(required(reveal).trace, s.job().spec, audits);
+/// What the drawn verifiers of a slot say against it, each with what its audit costs.
+std::vector<Accusation> slot_accusations(const Settlement& s, const SlotRound& slot,
+                                         const std::vector<SlotAudit>& audits,
+                                         const std::vector<AuditWorth>& worths) {
+    if (!slot.revealed) return {};
+    const RunningRound& running = s.running;
+    const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
+    auto accusations = accusations_of(required(reveal).trace, running.job.spec, audits);
+    for (Accusation& accusation : accusations) {
+        for (std::size_t i = 0; i < audits.size(); ++i)
+            if (audits[i].verifier == accusation.verifier) accusation.fee = fee_of(s, worths[i]);
+    }
+    return accusations;
+}
+
+/// Whoever accuses the claim has time to open its game; what its audit costs is due if the claim dies.
+void note_accusations(Settlement& s, std::vector<Accusation> accusations, Claim& claim) {
+    claim.accusations = std::move(accusations);
     if (claim.accusations.empty()) return;
     const std::uint64_t window = accusing_window(s.running.params, s.job(), s.running.round, s.running.slots);
     claim.accuse_by = later(s.running.work.block.height, window);
     claim.window = std::max(claim.window, window);
     for (Accusation& accusation : claim.accusations) {
-        for (std::size_t i = 0; i < audits.size(); ++i)
-            if (audits[i].verifier == accusation.verifier) accusation.fee = fee_of(s, worths[i]);
         accusation.fee = set_aside(s.job(), accusation.fee);
         s.job().spent = saturating_sum(s.job().spent, accusation.fee);
     }
@@ -273,7 +283,7 @@ void settle_claim(Settlement& s, const SlotRound& slot) {
     Claim claim = close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     const auto audits = audits_of(s.state(), s.job().id, s.running.round.number, slot);
     const auto worths = weigh_audits(s.running, slot, audits, claim.held);
-    note_accusations(s, slot, audits, worths, claim);
+    note_accusations(s, slot_accusations(s, slot, audits, worths), claim);
     Amount replays;
     for (const AuditWorth& worth : worths) replays = sum(replays, worth.from_slot);
     settle_slot(s, slot, claim, replays);
@@ -339,6 +349,7 @@ void settle_merge(Settlement& s) {
             claim.held = set_aside(s.job(), merge_fee(s.running.params, s.price(), s.job().slot_work));
             line.paid = line.from_escrow = claim.held;
             record_earning(s, posting.verifier, 0, line.paid);
+            note_accusations(s, merge_accusations(round, *standing), claim);
         }
         fulfil(s, ClaimKind::kMerge, place, claim, line.reason == Reason::kPaidMerge);
         if (consequence(line.reason) == Consequence::kPenalty) {

@@ -105,7 +105,7 @@ constexpr std::array kRows = {
         "was right."},
     Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The verifier posted no merge in time."},
     Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided",
-        "No more than half of the locked stake attested a merge with the most slots."},
+        "No merge stands that a game could decide against this one: it is not paid, and loses nothing."},
     Row{Reason::kDropped, kUnpaid, "dropped",
         "It was absent too often, or holds too little stake, and takes no further part in the job."},
     Row{Reason::kAskNotRevealed, kPenalty, "ask_not_revealed",
@@ -114,8 +114,6 @@ constexpr std::array kRows = {
         "A beacon link was withheld: the link bond is lost, and pays what the round's audits at rate 1 cost "
         "more; "
         "the rest is burned."},
-    Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
-        "More than half of the locked stake merged the same slots to another result."},
     Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
         "After the draw the sealed work was not opened, or only to a trace that is refused: unpaid, the bond "
         "is forfeited, a part to the buyer and the rest burned."},
@@ -138,9 +136,9 @@ constexpr std::array kRows = {
     Row{Reason::kSenderBusy, kRefused, "sender_busy",
         "The sender has as many transactions waiting for a block as the node takes of one."},
     Row{Reason::kAuditUnopened, kPenalty, "audit_unopened",
-        "A sealed audit was not opened: it costs what a wrong one costs."},
+        "A sealed audit was not opened: a part of what the verifier locked is burned."},
     Row{Reason::kMergeUnopened, kPenalty, "merge_unopened",
-        "A sealed merge was not opened: it costs what a wrong one costs."},
+        "A sealed merge was not opened: a part of what the verifier locked is burned."},
     Row{Reason::kGainBoundTooHigh, kRefused, "gain_bound_too_high",
         "The gain bound is too high for a slot's pay at the cap: miners would lock far more than they can "
         "earn."},
@@ -192,6 +190,9 @@ constexpr std::array kRows = {
         "What the reveal shows is not the round's base, or not what the slot carries."},
     Row{Reason::kWrongStart, kRefused, "wrong_start",
         "The trace begins with another state than the round's base with what the slot carries."},
+    Row{Reason::kMergeAccuses, kUnpaid, "merge_accuses",
+        "The merge that stands came to another state of the same slots: a game decides which of the two "
+        "loses."},
 };
 
 constexpr auto kReasons = [] {

@@ -95,7 +95,6 @@ enum class Reason : std::uint16_t {
     // Part of a stake or deposit lost.
     kAskNotRevealed = 57,
     kLinkWithheld = 58,
-    kMergeWrong = 60,
     // The bond lost.
     kSilentAfterDraw = 62,
     // A job's end.
@@ -155,6 +154,8 @@ enum class Reason : std::uint16_t {
     // Refused: a reveal.
     kBadStart = 102,
     kWrongStart = 103,
+    // Not paid: a game decides.
+    kMergeAccuses = 104,
 };
 
 /// Ascending.
@@ -169,6 +170,6 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-// 59 and 61 were of votes, before games decided.
-ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kWrongStart, 59, 61);
+// 59 to 61 were of votes, before games decided.
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kMergeAccuses, 59, 60, 61);
 }  // namespace assay::base

@@ -100,7 +100,6 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kLinkWithheld:
         case Reason::kAuditUnopened:
         case Reason::kMergeUnopened:
-        case Reason::kMergeWrong:
         case Reason::kSilentAfterDraw:
         case Reason::kJobComplete:
         case Reason::kJobCancelled:
@@ -117,7 +116,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kChallengeLost:
         case Reason::kJobVoid:
         case Reason::kPaidAccused:
-        case Reason::kAuditAccuses: return std::nullopt;
+        case Reason::kAuditAccuses:
+        case Reason::kMergeAccuses: return std::nullopt;
     }
     return std::nullopt;
 }

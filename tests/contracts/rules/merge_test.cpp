@@ -104,13 +104,14 @@ TEST_CASE("a judge that leaves every second merge out is dropped: it has all oth
     CHECK_FALSE(w.env.job(w.job).verifiers[0].dropped);
 }
 
-TEST_CASE("a liar with the whole set loses to those who merged the same slots, as a wrong seal does") {
+TEST_CASE("a liar with the whole set accuses the merge that stands: the settlement takes nothing of it") {
     MergeWorld w;
     const std::uint64_t stake = w.env.stake("v2");
     play_round(w.env, w.job, {.mergers = {{"v2", MergeManner::kLies}}});
     CHECK(w.settled().merged);
-    CHECK(w.merge("v2") == Reason::kMergeWrong);
-    CHECK(w.env.stake("v2") == stake - w.env.params().verifier_penalty.units());
+    CHECK(w.merge("v2") == Reason::kMergeAccuses);
+    CHECK(w.env.stake("v2") == stake);
+    CHECK(w.env.job(w.job).verifiers[1].missed == 0);
 }
 
 TEST_CASE("a liar alone puts no state in, whoever else is silent or censors") {
@@ -133,11 +134,11 @@ TEST_CASE("more than half of the locked stake must attest a state: half is not e
 }
 
 TEST_CASE("a majority that agrees on a false state puts it in: what attestation alone cannot stop") {
-    // Arithmetic, not attestation, decides once disputes exist.
     MergeWorld w;
     play_round(w.env, w.job, {.mergers = {{"v1", MergeManner::kConspires}, {"v2", MergeManner::kConspires}}});
     CHECK(w.settled().result.base_root == base_named("wrong base of them all"));
-    CHECK(w.merge("v3") == Reason::kMergeWrong);
+    // Arithmetic, not attestation, decides: it waits for v3's game.
+    CHECK(w.merge("v3") == Reason::kMergeAccuses);
 }
 
 TEST_CASE("without a majority the state stays, counters advance, slots are paid, no merge is") {
@@ -257,7 +258,7 @@ TEST_CASE(
     w.env.send(v1, w.opened(other));
     for (const char* name : {"v2", "v3"}) w.env.send(w.env.person(name), w.opened(right));
     CHECK(w.settled().result == right);
-    CHECK(w.merge("v1") == Reason::kMergeWrong);
+    CHECK(w.merge("v1") == Reason::kMergeAccuses);
 }
 
 }  // namespace assay::contracts::test

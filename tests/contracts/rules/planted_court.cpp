@@ -82,11 +82,11 @@ Game PlantedCourt::convict(const DisputeOpen& challenge, dispute::UnitMemory& cl
     CHECK(game.lost >= claim.bond);
     CHECK(env.stake(accused) == stake - game.lost.units());
     CHECK(game.to_winner.units() + game.to_buyer.units() + game.to_outvoted.units() <= game.lost.units());
-    const auto vouchers = vouchers_of(env.state(), job, game);
+    const auto vouchers = vouchers_of(env.state(), game.claim_id(job), game.unit, game.part);
     REQUIRE_FALSE(vouchers.empty());
     const std::string voucher = env.by_node(vouchers[0]).name;
     const std::uint64_t vouched = env.stake(voucher);
-    env.send(env.person("v4"), DisputeCall{job, number, vouchers[0]});
+    env.send(env.person("v4"), DisputeCall{job, number, game.unit, game.part, vouchers[0]});
     const Game called = play_on(number + 1, claimant, challenger);
     CHECK(called.called);
     CHECK(called.end == GameEnd::kJudged);

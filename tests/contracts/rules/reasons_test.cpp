@@ -34,11 +34,12 @@ TEST_CASE("numbers of reasons and transactions never move") {
 }
 
 TEST_CASE("the number of a reason that went decodes to none") {
-    for (const std::uint16_t number : {std::uint16_t{59}, std::uint16_t{61}}) {
+    for (const std::uint16_t number : {std::uint16_t{59}, std::uint16_t{60}, std::uint16_t{61}}) {
         CHECK(base::decode<Reason>(base::encode(number)).error() == base::DecodeError::kBadEnum);
         CHECK_FALSE(refusal_of(number).has_value());
     }
-    CHECK(base::decode<Reason>(base::encode(std::uint16_t{60})).value() == Reason::kMergeWrong);
+    CHECK(base::decode<Reason>(base::encode(std::uint16_t{58})).value() == Reason::kLinkWithheld);
+    CHECK(base::decode<Reason>(base::encode(std::uint16_t{62})).value() == Reason::kSilentAfterDraw);
 }
 
 TEST_CASE("every refusal is permanent or temporary, and nothing else is either") {

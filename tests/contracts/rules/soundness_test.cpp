@@ -217,20 +217,16 @@ TEST_CASE("a seal that is not opened costs a part of the slot's bond, burned") {
     CHECK(stake - w.env.stake(pair[0]) == line.lost.units());
 }
 
-TEST_CASE("a merge that is sealed and not opened costs what a wrong one costs") {
-    std::uint64_t lost[2];
-    for (const MergeManner manner : {MergeManner::kLies, MergeManner::kSealsOnly}) {
-        SoundnessWorld w;
-        w.play_to_audit();
-        const std::string one = "v1";
-        w.finish({.mergers = {{one, manner}}});
-        CHECK(read_round(w.env.whole(), w.job, 0)->merged);
-        const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, one);
-        CHECK(consequence(line.reason) == Consequence::kPenalty);
-        lost[manner == MergeManner::kLies ? 0 : 1] = line.lost.units();
-    }
-    CHECK(lost[0] > 0);
-    CHECK(lost[1] == lost[0]);
+TEST_CASE("a merge that is sealed and not opened costs a part of the dearest slot's bond, burned") {
+    SoundnessWorld w;
+    w.play_to_audit();
+    const Amount bond = read_slot(w.env.whole(), w.job, 0, 0)->bond;
+    w.finish({.mergers = {{"v1", MergeManner::kSealsOnly}}});
+    CHECK(read_round(w.env.whole(), w.job, 0)->merged);
+    const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, "v1");
+    CHECK(line.reason == Reason::kMergeUnopened);
+    CHECK(line.lost == word_penalty(w.rules, bond));
+    CHECK(line.lost == line.lost_burned);
 }
 
 TEST_CASE("a penalty grows with the bond of the slot whose audit was not opened") {

@@ -182,7 +182,7 @@ TEST_CASE("job show lists a job's disputes, whose turn it is, and the longest th
                                 "unit",       "words",       "claimant",     "called",  "opened_at",
                                 "phase",      "turn",        "heights_left", "end",     "referee",
                                 "ended_at",   "transaction", "bond",         "lost",    "to_winner",
-                                "to_buyer",   "to_outvoted", "burned",       "returned"});
+                                "to_buyer",   "burned",      "returned"});
     const Game game = home().game(0);
     CHECK(lost.at("id") == home().job().hex() + "/0");
     CHECK(lost.at("slot") == 0);
