@@ -81,7 +81,7 @@ Game PlantedCourt::convict(const DisputeOpen& challenge, dispute::UnitMemory& cl
     CHECK_FALSE(claim.bond.is_zero());
     CHECK(game.lost >= claim.bond);
     CHECK(env.stake(accused) == stake - game.lost.units());
-    CHECK(game.to_winner.units() + game.to_buyer.units() + game.to_outvoted.units() <= game.lost.units());
+    CHECK(game.to_winner.units() + game.to_buyer.units() <= game.lost.units());
     const auto vouchers = vouchers_of(env.state(), game.claim_id(job), game.unit, game.part);
     REQUIRE_FALSE(vouchers.empty());
     const std::string voucher = env.by_node(vouchers[0]).name;
