@@ -75,17 +75,17 @@ BondLoss bond_loss(const Params& params, Reason verdict, Amount bond);
 /// round.
 std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec);
 
-/// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
-/// was shown wrong or not opened: part of what was at stake, rounded up, never below
-/// Params::verifier_penalty.
+/// What a verifier loses for a sealed merge that was shown wrong or not opened, where this is the dearest
+/// bond of the round's slots: part of it, rounded up, never below Params::verifier_penalty.
 Amount word_penalty(const Params& params, Amount bond);
 
-/// What a verifier loses where games decide and it accused a slot wrongly: the slot's pay and what a game
-/// costs the other side, a replay; never below Params::verifier_penalty.
+/// What a verifier loses that accused a slot wrongly, and one that was drawn for it and sealed nothing or did
+/// not open its seal: the slot's pay and what a game costs the other side, a replay; never below
+/// Params::verifier_penalty.
 std::optional<Amount> accusation_stake(const Params& params, Amount price, std::uint64_t slot_work);
 
-/// The largest loss for one word that a job can have at this price: word_penalty() of a proven miner's slot
-/// and, where games decide, accusation_stake().
+/// The largest loss for one word that a job can have at this price: word_penalty() of a proven miner's slot,
+/// or accusation_stake().
 std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
                                       std::uint64_t slot_work);
 

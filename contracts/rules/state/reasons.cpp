@@ -96,7 +96,8 @@ constexpr std::array kRows = {
     Row{Reason::kNotStored, kUnpaid, "not_stored",
         "No majority of the locked stake holds the slot's bytes: unpaid without forfeit, its update stays "
         "out."},
-    Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
+    Row{Reason::kAuditSilent, kPenalty, "audit_silent",
+        "The drawn verifier sealed no audit in time: it costs what a lost accusation costs."},
     Row{Reason::kPaidUndecided, kPaid, "paid_undecided",
         "No drawn verifier recomputed one of the drawn units, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
@@ -137,7 +138,7 @@ constexpr std::array kRows = {
     Row{Reason::kSenderBusy, kRefused, "sender_busy",
         "The sender has as many transactions waiting for a block as the node takes of one."},
     Row{Reason::kAuditUnopened, kPenalty, "audit_unopened",
-        "A sealed audit was not opened: it costs what a wrong one costs."},
+        "A sealed audit was not opened: it costs what a lost accusation costs."},
     Row{Reason::kMergeUnopened, kPenalty, "merge_unopened",
         "A sealed merge was not opened: it costs what a wrong one costs."},
     Row{Reason::kGainBoundTooHigh, kRefused, "gain_bound_too_high",
