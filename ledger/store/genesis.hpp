@@ -18,7 +18,7 @@ using base::PublicKey;
 
 /// Names the law too: hashes, arithmetic and formats. What began under another one cannot be recomputed, so
 /// there is no reading of older versions.
-inline constexpr std::uint32_t kGenesisVersion = 7;
+inline constexpr std::uint32_t kGenesisVersion = 8;
 
 /// The longest block interval that a genesis can name.
 inline constexpr std::uint64_t kMaxBlockIntervalMs = 60'000;

@@ -80,7 +80,7 @@ def check_genesis(data):
     record, seal = data[8:-32], data[-32:]
     need(tagged("assay/genesis", record) == seal, "hash at the end")
     version = number(record, 0, 4)
-    need(version == 7, "version")
+    need(version == 8, "version")
     length = number(record, 4, 4)
     after = at = 8 + length
     count, at = number(record, at, 4), at + 4

@@ -78,7 +78,8 @@ constexpr std::array kRows = {
         "The trace does not have the shape that the job's program gives."},
     Row{Reason::kNotDrawn, kRefused, "not_drawn", "The verifier was not drawn for this."},
     Row{Reason::kWrongClaims, kRefused, "wrong_claims",
-        "The claims are not exactly the drawn units, in their order."},
+        "The claims are not exactly the drawn units, in their order, or replays where the seal said "
+        "otherwise."},
     Row{Reason::kNoSeal, kRefused, "no_seal", "There is no seal to open."},
     Row{Reason::kPaid, kPaid, "paid", "The work was found right and paid."},
     Row{Reason::kPaidDiverged, kPaid, "paid_diverged",
@@ -153,7 +154,8 @@ constexpr std::array kRows = {
     Row{Reason::kBadOpening, kRefused, "bad_opening",
         "The openings are not the starts of the drawn runs under the sealed trace root."},
     Row{Reason::kBadBitmap, kRefused, "bad_bitmap",
-        "The bitmap has another length, or names a slot that this verifier has no say about."},
+        "The bitmap has another length, names a slot that this verifier may not name, or lacks one that it "
+        "must."},
     Row{Reason::kVoidTry, kRefused, "void_try",
         "The link comes too late: the try that waited for it is void."},
     Row{Reason::kNoCommitAgain, kPenalty, "no_commit_again",

@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 9;
+inline constexpr std::uint32_t kSchemaVersion = 10;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
