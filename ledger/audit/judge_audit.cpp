@@ -61,8 +61,9 @@ std::set<PublicKey> withholders(const Job& job, const Round& round) {
     return weight_without(owners) * 2 > weight_without({}) ? owners : std::set<PublicKey>();
 }
 
-// Whether the slot's verifiers are the panel that the beacon draws and, where it goes on, one more.
-bool is_drawn_again(const Job& job, const Round& round, const SlotRound& drawn) {
+// Whether the slot's verifiers are the panel that the beacon draws and, where they were due, one more to
+// confirm and one because nobody had opened anything. Nobody may be left for either.
+bool is_drawn_again(const Job& job, const Round& round, const SlotRound& drawn, const LaterDraws& due) {
     const std::vector<PublicKey>& found = drawn.verifiers;
     const std::uint32_t slot = drawn.slot;
     std::set<PublicKey> excluded = {drawn.owner};
@@ -71,13 +72,16 @@ bool is_drawn_again(const Job& job, const Round& round, const SlotRound& drawn) 
         contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPanel), slot,
                                  candidates(job, round, excluded), contracts::panel_drawn(round, slot));
     if (drawn.panel != again.size()) return false;
-    if (found.size() > again.size()) {
+    const auto one_more = [&](Stage stage) {
         std::set<PublicKey> others = owners_of(job, again);
         others.insert(excluded.begin(), excluded.end());
-        const auto more = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kRedraw), slot,
+        const auto more = contracts::draw_weighted(round.beacon, contracts::draw_label(stage), slot,
                                                    candidates(job, round, others), 1);
         again.insert(again.end(), more.begin(), more.end());
-    }
+        return more.size();
+    };
+    if (drawn.confirmers != (due.confirmer ? one_more(Stage::kConfirm) : 0)) return false;
+    if (due.another) one_more(Stage::kRedraw);
     return found == again;
 }
 
@@ -134,8 +138,9 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const J
     return wrong;
 }
 
-std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot) {
-    if (is_drawn_again(job, round, slot)) return {};
+std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot,
+                                            const LaterDraws& due) {
+    if (is_drawn_again(job, round, slot, due)) return {};
     return {"draw: the verifiers are not those that the beacon draws by locked stake"};
 }
 

@@ -37,8 +37,13 @@ std::vector<std::string> audit_enlistments(const contracts::Job& job, const cont
 std::vector<std::string> audit_judges(const contracts::StateView& state, const contracts::Job& job,
                                       const contracts::Round& round, const LockedStake& locked);
 
+/// Which verifiers of a slot were due behind its panel, if anybody is left to be drawn.
+struct LaterDraws {
+    bool confirmer = false;  ///< all who sealed said that open starts were not served
+    bool another = false;    ///< nobody opened one of the drawn units
+};
 /// The drawn verifiers of a slot, of a committed slot of a round whose beacon is drawn.
 std::vector<std::string> audit_drawn_judges(const contracts::Job& job, const contracts::Round& round,
-                                            const contracts::SlotRound& slot);
+                                            const contracts::SlotRound& slot, const LaterDraws& due);
 
 }  // namespace assay::ledger

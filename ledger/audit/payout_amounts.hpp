@@ -24,10 +24,10 @@ std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job
 /// ceil(amount · ppm / 10^6).
 std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm);
 
-/// What a verifier loses for a wrong or unopened word about a slot with this bond.
+/// What a verifier loses for a wrong or unopened merge where this is the dearest bond of the round.
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);
 
-/// What a verifier loses that accused a slot wrongly, where games decide.
+/// What a verifier loses that accused a slot wrongly, or was drawn for it and sealed or opened nothing.
 std::uint64_t accusation_of(const contracts::Params& params, const contracts::Job& job,
                             contracts::Amount price);
 

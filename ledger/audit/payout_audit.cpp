@@ -227,11 +227,11 @@ private:
                worth.reason == Reason::kPaidAudit ? fee + worth.from_slot : 0);
         if (!evidence.slot.newcomer)
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
-        check_penalty(at, line, penalty_of(params_, evidence.slot.bond.units()));
+        check_penalty(at, line, accusation_of(params_, job_, job_.auction.clearing_price));
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
     }
 
-    // A word shown wrong or kept back costs the penalty, as far as stake is left.
+    // A word that is missing, kept back or shown wrong costs the penalty, as far as stake is left.
     void check_penalty(std::size_t at, const SettlementLine& line, std::uint64_t penalty) {
         const bool penalised = contracts::consequence(line.reason) == contracts::Consequence::kPenalty;
         expect(at, "the penalty", line.lost.units(), penalised ? locked_.take(line.node, penalty) : 0);

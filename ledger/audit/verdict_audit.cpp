@@ -104,6 +104,9 @@ void check_claims(const SlotEvidence& evidence, std::vector<std::string>& wrong)
         const std::string who = "audit: " + audit.verifier.brief();
         if (audit.roots.empty()) {
             wrong.push_back(who + " claims other units than those drawn");
+        } else if (audit.replayed() != audit.flagged) {
+            wrong.push_back(who +
+                            " opened a replay where its seal said otherwise, or none where it said one");
         } else if (audit.replayed() ? !needs_start : needs_start && !evidence.slot.served) {
             wrong.push_back(who + (audit.replayed() ? " replayed a slot whose runs begin at the base"
                                                     : " begins at a start that nobody opened"));
@@ -149,6 +152,28 @@ void check_judges(const contracts::Job& job, const SlotRound& slot, std::vector<
                             " has the owner of the miner or of another drawn verifier");
         }
     }
+}
+
+// Which verifiers had to be drawn behind the panel. Flags and openings of those who were drawn before say it:
+// all who sealed said that open starts were not served, and they were fewer than three; nobody opened a unit.
+LaterDraws later_draws(const contracts::Round& round, const SlotEvidence& evidence) {
+    const SlotRound& slot = evidence.slot;
+    const std::vector<DrawnAudit>& audits = evidence.audits;
+    const auto panel_end = audits.begin() + std::min<std::ptrdiff_t>(slot.panel, std::ssize(audits));
+    const auto sealed = std::count_if(audits.begin(), panel_end, [](const auto& one) { return one.sealed; });
+    const auto flagged =
+        std::count_if(audits.begin(), panel_end, [](const auto& one) { return one.flagged; });
+    LaterDraws due;
+    due.confirmer = round.phase > contracts::RoundPhase::kAuditSeal && slot.served && slot.panel < 3 &&
+                    sealed > 0 && sealed == flagged;
+    const auto before = std::min<std::ptrdiff_t>(slot.panel + slot.confirmers, std::ssize(audits));
+    const auto nobody_opened = [&](std::uint32_t unit) {
+        return std::none_of(audits.begin(), audits.begin() + before,
+                            [&](const DrawnAudit& one) { return one.roots.contains(unit); });
+    };
+    due.another = round.phase > contracts::RoundPhase::kAuditOpen &&
+                  std::any_of(slot.drawn_units.begin(), slot.drawn_units.end(), nobody_opened);
+    return due;
 }
 
 }  // namespace
@@ -226,6 +251,7 @@ static DrawnAudit drawn_audit(const contracts::StateView& state, const contracts
     const auto posting = contracts::read_audit(state, job.id, round.number, stage, verifier);
     audit.sealed = posting && posting->sealed;
     audit.opened = posting && posting->opened;
+    audit.flagged = posting && contracts::has_bit(posting->replayed, slot.slot);
     if (!audit.opened) return audit;
     const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
                                     [&](const contracts::SlotClaim& c) { return c.slot == slot.slot; });
@@ -252,7 +278,7 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
     evidence.held = slot.revealed && !slot.diverged && is_held(state, job, round, slot);
     for (std::size_t i = 0; !slot.drawn_units.empty() && i < slot.verifiers.size(); ++i) {
         evidence.audits.push_back(
-            drawn_audit(state, job, round, slot, contracts::stage_of(i, slot.panel), slot.verifiers[i]));
+            drawn_audit(state, job, round, slot, contracts::stage_of(i, slot), slot.verifiers[i]));
     }
     return evidence;
 }
@@ -300,7 +326,8 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
         wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +
                         listed(drawn));
     check_judges(job, slot, wrong);
-    for (std::string& what : audit_drawn_judges(job, round, slot)) wrong.push_back(std::move(what));
+    for (std::string& what : audit_drawn_judges(job, round, slot, later_draws(round, evidence)))
+        wrong.push_back(std::move(what));
     return wrong;
 }
 

@@ -22,6 +22,7 @@ struct DrawnAudit {
     contracts::PublicKey verifier;
     bool sealed = false;
     bool opened = false;
+    bool flagged = false;                       ///< it said as it sealed that it replayed this slot
     std::optional<contracts::SlotClaim> claim;  ///< about this slot
     /// Unit by unit; empty when the claim is not about the units that it must be about.
     std::map<std::uint32_t, contracts::Hash256> roots;
@@ -37,7 +38,7 @@ struct SlotEvidence {
     std::optional<contracts::SlotRound> before;
     std::optional<contracts::Reveal> reveal_before;
     bool merged_before = false;      ///< the merge of that round took the slot
-    std::vector<DrawnAudit> audits;  ///< as drawn: the panel, then one more; none where no unit was drawn
+    std::vector<DrawnAudit> audits;  ///< in the order of the draws; none where no unit was drawn
     bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
     /// Whether its miner has not made up for an absence, or for having just joined (Attendance).
     bool absent_before = false;

@@ -65,7 +65,10 @@ void Story::tell(const contracts::StateView& state, const contracts::Event& even
             break;
         case EventKind::kRedrawn:
             out_ << "         slot " << event.slot
-                 << ": nobody recomputed all that was drawn; one more verifier is drawn\n";
+                 << (static_cast<contracts::Stage>(event.number) == contracts::Stage::kConfirm
+                         ? ": all who sealed say that open starts were not served; one more verifier is "
+                           "drawn\n"
+                         : ": nobody recomputed all that was drawn; one more verifier is drawn\n");
             break;
         case EventKind::kVerdict: tell_verdict(state, event); break;
         case EventKind::kDisputeOpened:

@@ -173,7 +173,8 @@ void VerifierRole::plan_round(const contracts::Job& job) {
     if (round->phase > RoundPhase::kReveal) tell_findings(job);
     switch (round->phase) {
         case RoundPhase::kAuditSeal: return plan_audit(job, Stage::kPanel);
-        case RoundPhase::kAuditOpen: return open_audit(job, Stage::kPanel);
+        case RoundPhase::kConfirmSeal: return plan_audit(job, Stage::kConfirm);
+        case RoundPhase::kAuditOpen: open_audit(job, Stage::kPanel); return open_audit(job, Stage::kConfirm);
         case RoundPhase::kRedrawSeal: return plan_audit(job, Stage::kRedraw);
         case RoundPhase::kRedrawOpen: return open_audit(job, Stage::kRedraw);
         case RoundPhase::kStore: return plan_storage(job, *round);

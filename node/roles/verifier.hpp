@@ -164,8 +164,9 @@ private:
     /// (room_to_keep.hpp). Says so once for each job.
     bool can_keep(const contracts::Job& job);
     /// What follows when the worker did not do `what`: it is asked again later, or the piece of work is given
-    /// up, which is silence. Silence in an audit or a merge costs this round's attendance; a word that was
-    /// not computed could cost somebody a bond. Only a machine that is not sound ends the role.
+    /// up, which is silence. Silence in a merge costs this round's attendance, and in an audit what a lost
+    /// accusation costs: a word that was not computed would cost the same, and keep a slot from its merge.
+    /// Only a machine that is not sound ends the role.
     void on_not_done(const base::Hash256& job, const std::string& what, const WorkerAnswered& answer,
                      bool& given_up);
     void plan_round(const contracts::Job& job);

@@ -23,9 +23,26 @@ constexpr std::uint64_t kPatienceBlocks = 300;
 /// A holder that is still giving bytes at half of the window has had at least so long.
 constexpr std::uint64_t kFairNs = 10'000'000'000;
 
+std::string_view name_of(Stage stage) {
+    switch (stage) {
+        case Stage::kPanel: return "panel";
+        case Stage::kConfirm: return "confirm";
+        case Stage::kRedraw: return "redraw";
+    }
+    return "unknown";
+}
+
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
-    return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
-           (stage == Stage::kPanel ? "-panel" : "-redraw");
+    return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" +
+           std::string(name_of(stage));
+}
+
+// A seal says in the clear which slots were replayed.
+base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims, std::uint32_t slots) {
+    std::vector<std::uint32_t> replayed;
+    for (const contracts::SlotClaim& claim : claims)
+        if (claim.replayed) replayed.push_back(claim.slot);
+    return contracts::storage_bits(slots, replayed);
 }
 
 }  // namespace
@@ -76,12 +93,13 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     if (slots.empty()) return;
     const std::string file = audit_file(job.id, job.round, stage);
     if (const auto sealed = kept<SealedAudit>(file)) {
-        offer("audit seal of " + round_name(job.id, job.round),
+        offer("audit seal (" + std::string(name_of(stage)) + ") of " + round_name(job.id, job.round),
               contracts::AuditSeal{.job = job.id,
                                    .round = job.round,
                                    .stage = stage,
                                    .seal = contracts::audit_seal(chain_id(), job.id, job.round, stage, me(),
-                                                                 sealed->claims, sealed->salt)});
+                                                                 sealed->claims, sealed->salt),
+                                   .replayed = flags_of(sealed->claims, job.spec.slots)});
         return;
     }
     const AuditKey key{job.id, job.round, stage};
@@ -312,7 +330,7 @@ bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<Bl
 
 // For people: the ledger compares roots. Behind a false unit others follow that differ because it did.
 void VerifierRole::tell_findings(const contracts::Job& job) {
-    for (const Stage stage : {Stage::kPanel, Stage::kRedraw}) {
+    for (const Stage stage : contracts::kStages) {
         if (!told_.insert({job.id, job.round, stage}).second) continue;
         const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));
         for (std::size_t i = 0; sealed && i < sealed->claims.size() && i < sealed->computed.size(); ++i) {
@@ -381,8 +399,7 @@ void VerifierRole::forget_notes() {
     std::set<std::string> needed;
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        for (const Stage stage : {Stage::kPanel, Stage::kRedraw})
-            needed.insert(audit_file(id, job->round, stage));
+        for (const Stage stage : contracts::kStages) needed.insert(audit_file(id, job->round, stage));
         needed.insert(merge_file(id, job->round));
     }
     for (const char* kind : {"audit-", "merge-"}) {
@@ -416,11 +433,13 @@ void VerifierRole::open_audit(const contracts::Job& job, Stage stage) {
     if (!posting || !posting->sealed || posting->opened) return;
     const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));
     if (!sealed) return;
-    offer("audit opening of " + round_name(job.id, job.round), contracts::AuditOpen{.job = job.id,
-                                                                                    .round = job.round,
-                                                                                    .stage = stage,
-                                                                                    .claims = sealed->claims,
-                                                                                    .salt = sealed->salt});
+    // A verifier of a panel can be one that confirms for another slot: both are opened in the same phase.
+    offer("audit opening (" + std::string(name_of(stage)) + ") of " + round_name(job.id, job.round),
+          contracts::AuditOpen{.job = job.id,
+                               .round = job.round,
+                               .stage = stage,
+                               .claims = sealed->claims,
+                               .salt = sealed->salt});
 }
 
 }  // namespace assay::node

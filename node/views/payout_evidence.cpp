@@ -43,7 +43,7 @@ PayoutEvidence of_audit(const contracts::StateView& state, const contracts::Job&
     found.stored.reset();
     const auto place = static_cast<std::size_t>(
         std::find(slot.verifiers.begin(), slot.verifiers.end(), line.node) - slot.verifiers.begin());
-    const contracts::Stage stage = contracts::stage_of(place, slot.panel);
+    const contracts::Stage stage = contracts::stage_of(place, slot);
     found.opened = entry_at(state, contracts::audit_place_key(job.id, line.round, stage, line.node));
     return found;
 }

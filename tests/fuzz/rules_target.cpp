@@ -53,15 +53,17 @@ int main(int count, char** arguments) {
         for (std::uint64_t move = 0; move < kMovesOfAWorld; ++move) world.move();
     }
     std::printf(
-        "seed %llu: %llu moves in %llu worlds, %llu merges, %llu redraws, %llu windows, %llu replays, %llu "
+        "seed %llu: %llu moves in %llu worlds, %llu merges, %llu redraws, %llu confirmers, %llu windows, "
+        "%llu replays, %llu "
         "unstored, %llu withheld links, %llu games lost and %llu won by claimants, "
         "%llu games of accusers, %llu accusations dropped, %llu slots cleared, %llu merges lost, %llu calls "
         "of who attested them, %llu calls behind a bond, %llu games of who merged otherwise, "
         "%zu refusals, %zu verdicts, %zu ends\n",
         static_cast<unsigned long long>(seed), static_cast<unsigned long long>(reached.moves),
         static_cast<unsigned long long>(worlds), static_cast<unsigned long long>(reached.merges),
-        static_cast<unsigned long long>(reached.thirds), static_cast<unsigned long long>(reached.windows),
-        static_cast<unsigned long long>(reached.replays), static_cast<unsigned long long>(reached.unstored),
+        static_cast<unsigned long long>(reached.thirds), static_cast<unsigned long long>(reached.confirmers),
+        static_cast<unsigned long long>(reached.windows), static_cast<unsigned long long>(reached.replays),
+        static_cast<unsigned long long>(reached.unstored),
         static_cast<unsigned long long>(reached.withheld_links),
         static_cast<unsigned long long>(reached.lost_games),
         static_cast<unsigned long long>(reached.won_games),
@@ -73,11 +75,11 @@ int main(int count, char** arguments) {
         static_cast<unsigned long long>(reached.bonded_calls),
         static_cast<unsigned long long>(reached.merge_accusations), reached.refusals.size(),
         reached.verdicts.size(), reached.ends.size());
-    bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 && reached.replays > 0 &&
-               reached.unstored > 0 && reached.withheld_links > 0 && reached.lost_games > 0 &&
-               reached.won_games > 0 && reached.accusations > 0 && reached.dropped_accusations > 0 &&
-               reached.cleared_slots > 0 && reached.merge_calls > 0 && reached.bonded_calls > 0 &&
-               reached.merge_accusations > 0 &&
+    bool all = reached.merges > 0 && reached.thirds > 0 && reached.confirmers > 0 && reached.windows > 0 &&
+               reached.replays > 0 && reached.unstored > 0 && reached.withheld_links > 0 &&
+               reached.lost_games > 0 && reached.won_games > 0 && reached.accusations > 0 &&
+               reached.dropped_accusations > 0 && reached.cleared_slots > 0 && reached.merge_calls > 0 &&
+               reached.bonded_calls > 0 && reached.merge_accusations > 0 &&
                reached.verdicts.size() >= 6 && reached.ends.size() >= 4;
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
          type <= static_cast<int>(contracts::TxType::kDisputeCall); ++type) {

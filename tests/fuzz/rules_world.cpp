@@ -250,14 +250,12 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
         case RoundPhase::kServe: return serve(job, slot);
         case RoundPhase::kReveal: return reveal(job, slot);
         case RoundPhase::kStore: return hold(job, one_of(job.verifiers).node);
-        case RoundPhase::kAuditSeal:
+        case RoundPhase::kAuditSeal: return seal_audit(job, Stage::kPanel, one_of(job.verifiers).node);
+        case RoundPhase::kConfirmSeal: return seal_audit(job, Stage::kConfirm, one_of(job.verifiers).node);
+        case RoundPhase::kRedrawSeal: return seal_audit(job, Stage::kRedraw, one_of(job.verifiers).node);
         case RoundPhase::kAuditOpen:
-        case RoundPhase::kRedrawSeal:
-        case RoundPhase::kRedrawOpen: {
-            const bool third = round.phase > RoundPhase::kAuditOpen;
-            const bool open = round.phase == RoundPhase::kAuditOpen || round.phase == RoundPhase::kRedrawOpen;
-            return audit(job, third ? Stage::kRedraw : Stage::kPanel, one_of(job.verifiers).node, open);
-        }
+            return open_audit(job, chance(3) ? Stage::kConfirm : Stage::kPanel, one_of(job.verifiers).node);
+        case RoundPhase::kRedrawOpen: return open_audit(job, Stage::kRedraw, one_of(job.verifiers).node);
         case RoundPhase::kMergeSeal:
         case RoundPhase::kMergeOpen:
             return merge(job, one_of(round.merges).verifier, round.phase == RoundPhase::kMergeOpen);
@@ -336,22 +334,6 @@ void RulesWorld::link(const Job& job, const PublicKey& node) {
         send(*who, BeaconOpen{job.id, job.round, chain_link(who->secret, job.spec.rounds, index), index});
 }
 
-void RulesWorld::audit(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
-    Person* who = by_node(verifier);
-    if (who == nullptr) return;
-    auto claims = claims_of(job, stage, verifier);
-    const Hash256 salt = derived("audit", job.id, verifier, job.round);
-    if (!open) {
-        return send(*who, AuditSeal{job.id, job.round, stage,
-                                    audit_seal(kChain, job.id, job.round, stage, verifier, claims, salt)});
-    }
-    if (!claims.empty() && chance(12)) claims.push_back(claims.front());
-    if (!claims.empty() && chance(12)) claims.back().roots.resize(choose_(300));
-    if (!claims.empty() && chance(12)) claims.back().replayed = !claims.back().replayed;
-    if (!claims.empty() && chance(12)) claims.pop_back();
-    send(*who, AuditOpen{job.id, job.round, stage, std::move(claims), salt});
-}
-
 void RulesWorld::merge(const Job& job, const PublicKey& verifier, bool open) {
     Person* who = by_node(verifier);
     if (who == nullptr) return;
@@ -368,7 +350,7 @@ void RulesWorld::anything() {
     const Hash256 job = some_job();
     const auto round = static_cast<std::uint32_t>(choose_(4));
     const auto slot = static_cast<std::uint32_t>(choose_(4));
-    const Stage stage = chance(2) ? Stage::kPanel : Stage::kRedraw;
+    const Stage stage = kStages.at(choose_(kStages.size()));
     switch (choose_(33)) {
         case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
         case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
@@ -393,7 +375,7 @@ void RulesWorld::anything() {
         case 15: return send(who, RoundCommit{job, round, slot, some_hash()});
         case 16: return send(who, BeaconOpen{job, round, chance(2) ? some_hash() : Hash256{}});
         case 17: return send(who, RoundReveal{job, round, slot, {}, some_hash(), {}, {}, {}});
-        case 18: return send(who, AuditSeal{job, round, stage, some_hash()});
+        case 18: return send(who, AuditSeal{job, round, stage, some_hash(), {}});
         case 19: return send(who, AuditOpen{job, round, stage, {}, some_hash()});
         case 20: return send(who, MergeSeal{job, round, some_hash()});
         case 21: return send(who, MergeOpen{job, round, {}, some_hash()});
@@ -484,7 +466,8 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kMerged) ++reached_.merges;
         if (event.kind == EventKind::kVerdict && event.reason == Reason::kNotStored) ++reached_.unstored;
         if (event.kind == EventKind::kVerdict) count_replays(event);
-        if (event.kind == EventKind::kRedrawn) ++reached_.thirds;
+        if (event.kind == EventKind::kRedrawn)
+            ++(static_cast<Stage>(event.number) == Stage::kConfirm ? reached_.confirmers : reached_.thirds);
         if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
             ++reached_.withheld_links;
     }

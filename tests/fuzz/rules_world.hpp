@@ -28,6 +28,7 @@ struct Reached {
     std::set<contracts::Reason> ends;
     std::uint64_t merges = 0;
     std::uint64_t thirds = 0;
+    std::uint64_t confirmers = 0;
     std::uint64_t windows = 0;  ///< of settled claims, met while open
     std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
     std::uint64_t unstored = 0;
@@ -93,7 +94,8 @@ private:
     void reveal(const contracts::Job& job, const contracts::SlotRound& slot);
     void hold(const contracts::Job& job, const base::PublicKey& verifier);
     void link(const contracts::Job& job, const base::PublicKey& node);
-    void audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
+    void seal_audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier);
+    void open_audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier);
     void merge(const contracts::Job& job, const base::PublicKey& verifier, bool open);
 
     contracts::TraceRecord trace_of(const contracts::Job& job, std::uint32_t slot,

@@ -64,6 +64,35 @@ std::vector<SlotClaim> RulesWorld::claims_of(const Job& job, Stage stage, const 
     return claims;
 }
 
+void RulesWorld::seal_audit(const Job& job, Stage stage, const PublicKey& verifier) {
+    Person* who = by_node(verifier);
+    if (who == nullptr) return;
+    const auto claims = claims_of(job, stage, verifier);
+    const Hash256 salt = derived("audit", job.id, verifier, job.round);
+    std::vector<std::uint32_t> replayed;
+    for (const SlotClaim& claim : claims)
+        if (claim.replayed) replayed.push_back(claim.slot);
+    AuditSeal tx{job.id, job.round, stage,
+                 audit_seal(block_.chain_id, job.id, job.round, stage, verifier, claims, salt),
+                 storage_bits(job.spec.slots, replayed)};
+    if (chance(12)) tx.replayed.push_back(static_cast<std::uint8_t>(choose_(256)));
+    // Where it is taken, it is a seal that cannot be opened.
+    if (chance(12)) tx.replayed.assign(1, static_cast<std::uint8_t>(choose_(256)));
+    send(*who, std::move(tx));
+}
+
+void RulesWorld::open_audit(const Job& job, Stage stage, const PublicKey& verifier) {
+    Person* who = by_node(verifier);
+    if (who == nullptr) return;
+    auto claims = claims_of(job, stage, verifier);
+    if (!claims.empty() && chance(12)) claims.push_back(claims.front());
+    if (!claims.empty() && chance(12)) claims.back().roots.resize(choose_(300));
+    if (!claims.empty() && chance(12)) claims.back().replayed = !claims.back().replayed;
+    if (!claims.empty() && chance(12)) claims.pop_back();
+    send(*who, AuditOpen{job.id, job.round, stage, std::move(claims),
+                         derived("audit", job.id, verifier, job.round)});
+}
+
 MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
     const std::uint8_t manner = derived("merge", job.id, verifier, job.round).bytes[0];
     auto slots = merge_slots(state_, job.id, job.round);

@@ -8,6 +8,7 @@
 #include "contracts/rules/dispute/transactions.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "ledger/audit/payout_audit.hpp"
+#include "tests/contracts/rules/blind_world.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -112,6 +113,41 @@ TEST_CASE("a changed accusation, panel or fee is reported under its rule") {
     w.expect<Game>(
         game_key(w.job, 1), [](Game& game) { game.accuses = false; },
         "accused a claim of round 1, and no game decided it");
+}
+
+TEST_CASE(
+    "a confirmation that is left out or was not due, and an opening that its seal denies, are reported") {
+    BlindWorld w;
+    w.to_serve();
+    w.finish(BlindWorld::unserved(w.panel()));
+    REQUIRE(w.slot().confirmers == 1);
+    const MemoryState whole = w.env.with_evidence();
+    REQUIRE(told(audit_payouts(whole)).empty());
+    const auto reports = [&](auto record, const Bytes& key, const auto& change, const std::string& what) {
+        MemoryState state = whole;
+        record = *load<decltype(record)>(state, key);
+        change(record);
+        store(state, key, record);
+        const std::string all = told(audit_payouts(state));
+        INFO(what << " is not in\n" << all);
+        CHECK(all.find(what) != std::string::npos);
+    };
+    const std::string other_draw = "draw: the verifiers are not those";
+    const Bytes slot = slot_key(w.job, 0, 0);
+    reports(
+        SlotRound(), slot,
+        [](SlotRound& s) {
+            s.verifiers.pop_back();
+            s.confirmers = 0;
+        },
+        other_draw);
+    reports(
+        SlotRound(), slot, [](SlotRound& s) { s.confirmers = 0; }, other_draw);
+    // As if one of the panel had been served.
+    const Bytes posting = audit_key(w.job, 0, Stage::kPanel, w.slot().verifiers.front());
+    const auto served = [](AuditPosting& p) { p.replayed = {0}; };
+    reports(AuditPosting(), posting, served, other_draw);
+    reports(AuditPosting(), posting, served, "opened a replay where its seal said otherwise");
 }
 
 }  // namespace assay::ledger

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifiers that go and do not come back: they alone are unpaid, nobody who stayed loses anything.
+// Verifiers that go and do not come back: they alone are unpaid and pay for it, nobody who stayed loses
+// anything.
 #include <signal.h>
 
 #include <algorithm>
@@ -15,12 +16,38 @@ using contracts::LineKind;
 using contracts::Reason;
 using contracts::RoundPhase;
 
-TEST_CASE("a verifier gone while it recomputes is replaced where it was drawn alone, and alone is unpaid") {
+namespace {
+
+/// What the job's rule takes of one that locked so much, line by line.
+void check_silences(const SmallNetwork& network, const base::PublicKey& gone, base::Amount locked) {
+    const contracts::Job job = network.job();
+    const auto each =
+        contracts::accusation_stake(network.net().plan.params, job.auction.clearing_price, job.slot_work)
+            .value();
+    std::uint64_t left = locked.units();
+    for (const auto& line : network.lines(LineKind::kAudit)) {
+        const std::uint64_t due = line.node == gone ? std::min(each.units(), left) : 0;
+        CHECK(line.lost.units() == due);
+        CHECK(line.lost_burned == line.lost);
+        left -= due;
+    }
+}
+
+base::Amount locked_by(const contracts::Job& job, const base::PublicKey& node) {
+    for (const auto& verifier : job.verifiers)
+        if (verifier.node == node) return verifier.bond;
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("a verifier gone while it recomputes is replaced where it was drawn alone, and alone pays for it") {
     ScenarioPlan plan = impatient_plan();
     plan.verifiers = 3;
     plan.slots = 9;
     SmallNetwork network(plan);
     std::optional<base::PublicKey> gone;
+    base::Amount locked;
     std::size_t thirds = 0;
     std::size_t alone = 0;
     network.on_event([&](const node::Follower& ledger, const contracts::Event& event) {
@@ -31,6 +58,7 @@ TEST_CASE("a verifier gone while it recomputes is replaced where it was drawn al
         std::sort(slots.begin(), slots.end(),
                   [](const auto& a, const auto& b) { return a.verifiers.size() < b.verifiers.size(); });
         gone = slots.front().verifiers.front();
+        locked = locked_by(*contracts::read_job(ledger.state(), event.job), *gone);
         for (const auto& slot : slots) alone += slot.verifiers == std::vector{*gone} ? 1U : 0U;
         must(network.network().signal(network.participant(*gone).name, SIGKILL));
     });
@@ -54,7 +82,11 @@ TEST_CASE("a verifier gone while it recomputes is replaced where it was drawn al
         CHECK(line.reason == Reason::kLinkWithheld);
     }
     const auto link = contracts::link_bond(network.net().plan.params, job.spec, job.slot_work);
-    CHECK(network.lost_by(network.participant(*gone)) == link.value().units());
+    std::uint64_t silence = 0;
+    for (const auto& line : network.lines(LineKind::kAudit)) silence += line.lost.units();
+    CHECK(silence > 0);
+    CHECK(network.lost_by(network.participant(*gone)) == link.value().units() + silence);
+    check_silences(network, *gone, locked);
     for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
     for (const auto& who : network.net().verifiers) {
         if (who.node != *gone) CHECK(network.lost_by(who) == 0);
@@ -64,11 +96,14 @@ TEST_CASE("a verifier gone while it recomputes is replaced where it was drawn al
 }
 
 TEST_CASE(
-    "with one of two verifiers gone no more than half of the stake stores: nobody is paid or forfeits") {
+    "with one of two verifiers gone no more than half of the stake stores: no miner is paid or forfeits") {
     SmallNetwork network(impatient_plan());
     network.allow_death_of("verifier-2");
-    network.on_event([&](const node::Follower&, const contracts::Event& event) {
+    base::Amount locked;
+    network.on_event([&](const node::Follower& ledger, const contracts::Event& event) {
         if (is_phase(event, 0, RoundPhase::kAuditSeal)) {
+            locked =
+                locked_by(*contracts::read_job(ledger.state(), event.job), network.net().verifiers[1].node);
             must(network.network().signal("verifier-2", SIGKILL));
         }
     });
@@ -85,7 +120,8 @@ TEST_CASE(
         CHECK(line.reason == (stayed ? Reason::kPaidAudit : Reason::kAuditSilent));
     }
     for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
-    for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);
+    CHECK(network.lost_by(network.net().verifiers[0]) == 0);
+    check_silences(network, network.net().verifiers[1].node, locked);
     CHECK(job.spent.is_zero());
     CHECK(job.refunded == job.spec.market.budget);
     network.check_books();

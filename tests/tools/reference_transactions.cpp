@@ -153,10 +153,11 @@ void add_slots(Rows& rows) {
 }
 
 void add_audits(Rows& rows) {
-    add<contracts::AuditSeal>(rows,
-                              {ASSAY_FIELD(AuditSeal, job), ASSAY_FIELD(AuditSeal, round),
-                               ASSAY_FIELD(AuditSeal, stage), ASSAY_FIELD(AuditSeal, seal)},
-                              "`audit_seal`, `redraw_seal`", in_round({kNotDrawn, kAlreadyDone}));
+    add<contracts::AuditSeal>(
+        rows,
+        {ASSAY_FIELD(AuditSeal, job), ASSAY_FIELD(AuditSeal, round), ASSAY_FIELD(AuditSeal, stage),
+         ASSAY_FIELD(AuditSeal, seal), ASSAY_FIELD(AuditSeal, replayed)},
+        "`audit_seal`, `confirm_seal`, `redraw_seal`", in_round({kNotDrawn, kAlreadyDone, kBadBitmap}));
     add<contracts::AuditOpen>(
         rows,
         {ASSAY_FIELD(AuditOpen, job), ASSAY_FIELD(AuditOpen, round), ASSAY_FIELD(AuditOpen, stage),

@@ -77,12 +77,13 @@ BondLoss bond_loss(const Params& params, Reason verdict, Amount bond);
 /// round.
 std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec);
 
-/// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
-/// was not opened: part of what was at stake, rounded up, never below Params::verifier_penalty.
+/// What a verifier loses for a sealed merge that was not opened, where this is the dearest bond of the round's
+/// slots: part of it, rounded up, never below Params::verifier_penalty.
 Amount word_penalty(const Params& params, Amount bond);
 
-/// What a verifier loses that accused a slot or a merge wrongly: a slot's pay and what a game costs the other
-/// side, a replay; never below Params::verifier_penalty.
+/// What a verifier loses that accused a slot or a merge wrongly, and one that was drawn for a slot and sealed
+/// nothing or did not open its seal: a slot's pay and what a game costs the other side, a replay; never below
+/// Params::verifier_penalty.
 std::optional<Amount> accusation_stake(const Params& params, Amount price, std::uint64_t slot_work);
 
 /// The largest loss for one word that a job can have at this price: word_penalty() of a proven miner's slot,

@@ -103,6 +103,7 @@ void carry_out(Work& work, const Sent& sent, const AuditSeal& tx) {
     posting.sealed = true;
     posting.sealed_at = work.block.height;
     posting.seal = tx.seal;
+    posting.replayed = tx.replayed;
     store(work.state, audit_key(tx.job, tx.round, tx.stage, sent.sender), posting);
     advance_job(work, tx.job);
 }

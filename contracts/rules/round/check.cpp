@@ -8,6 +8,7 @@
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/merge.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/round/tables.hpp"
 
@@ -43,15 +44,24 @@ Result<MergePosting, Reason> own_merge(const Case& c, const Tx& tx) {
     return *posting;
 }
 
-/// Whether each claim is about the slot in its place, of a kind that the slot allows, with its units' roots.
-bool are_assigned(const std::vector<SlotClaim>& claims, const std::vector<AssignedSlot>& slots) {
+/// Whether the bitmap is canonical and says of each slot what it can: without an opened start nobody begins
+/// there; without a need for one, nobody replays.
+bool are_flags(const Bytes& replayed, std::uint32_t slots, const std::vector<AssignedSlot>& assigned) {
+    std::vector<std::uint32_t> named;
+    for (const AssignedSlot& slot : assigned) {
+        const bool flag = has_bit(replayed, slot.slot);
+        if (flag) named.push_back(slot.slot);
+        if (flag ? !slot.needs_start : slot.needs_start && !slot.served) return false;
+    }
+    return replayed == storage_bits(slots, named);
+}
+
+/// Whether each claim is about the slot in its place, as its seal's flags say, with its units' roots.
+bool are_assigned(const std::vector<SlotClaim>& claims, const std::vector<AssignedSlot>& slots,
+                  const Bytes& replayed) {
     return std::equal(claims.begin(), claims.end(), slots.begin(), slots.end(),
-                      [](const SlotClaim& claim, const AssignedSlot& slot) {
-                          // Without an opened start nobody begins there; without a need for one, nobody
-                          // replays.
-                          if (!slot.needs_start && claim.replayed) return false;
-                          if (slot.needs_start && !slot.served && !claim.replayed) return false;
-                          return claim.slot == slot.slot &&
+                      [&](const SlotClaim& claim, const AssignedSlot& slot) {
+                          return claim.slot == slot.slot && claim.replayed == has_bit(replayed, slot.slot) &&
                                  claim.roots.size() == claimed_units(slot.units, claim.replayed).size();
                       });
 }
@@ -177,24 +187,24 @@ Checked check(const Case& c, const StorageBitmap& tx) {
 }
 
 Checked check(const Case& c, const AuditSeal& tx) {
-    const auto phase = tx.stage == Stage::kPanel ? RoundPhase::kAuditSeal : RoundPhase::kRedrawSeal;
-    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, sealing_phase(tx.stage)));
     const auto posting = read_audit(c.state, tx.job, tx.round, tx.stage, c.sender);
     if (!posting) return failed(Reason::kNotDrawn);
     if (posting->sealed) return failed(Reason::kAlreadyDone);
-    return {};
+    const auto terms = read_job_terms(c.state, tx.job);
+    ASSAY_CHECK(terms.has_value());
+    const auto assigned = assigned_slots(c.state, tx.job, tx.round, tx.stage, c.sender);
+    return are_flags(tx.replayed, terms->spec.slots, assigned) ? Checked{} : failed(Reason::kBadBitmap);
 }
 
 Checked check(const Case& c, const AuditOpen& tx) {
-    const auto phase = tx.stage == Stage::kPanel ? RoundPhase::kAuditOpen : RoundPhase::kRedrawOpen;
-    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, opening_phase(tx.stage)));
     const auto posting = read_audit(c.state, tx.job, tx.round, tx.stage, c.sender);
     if (!posting) return failed(Reason::kNotDrawn);
     if (!posting->sealed) return failed(Reason::kNoSeal);
     if (posting->opened) return failed(Reason::kAlreadyDone);
-    if (!are_assigned(tx.claims, assigned_slots(c.state, tx.job, tx.round, tx.stage, c.sender))) {
-        return failed(Reason::kWrongClaims);
-    }
+    const auto assigned = assigned_slots(c.state, tx.job, tx.round, tx.stage, c.sender);
+    if (!are_assigned(tx.claims, assigned, posting->replayed)) return failed(Reason::kWrongClaims);
     const Hash256 seal =
         audit_seal(c.block.chain_id, tx.job, tx.round, tx.stage, c.sender, tx.claims, tx.salt);
     return seal == posting->seal ? Checked{} : failed(Reason::kSealMismatch);

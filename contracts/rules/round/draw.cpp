@@ -65,16 +65,18 @@ void draw_beacon(RunningRound& running) {
                        .number = drawn});
 }
 
-bool redraw_slot(RunningRound& running, SlotRound& slot) {
-    const auto more = draw_weighted(running.round.beacon, draw_label(Stage::kRedraw), slot.slot,
-                                    judges_of(running, slot), 1);
+bool draw_one_more(RunningRound& running, SlotRound& slot, Stage stage) {
+    const auto more =
+        draw_weighted(running.round.beacon, draw_label(stage), slot.slot, judges_of(running, slot), 1);
     if (more.empty()) return false;
     slot.verifiers.push_back(more.front());
+    if (stage == Stage::kConfirm) ++slot.confirmers;
     running.work.tell({.kind = EventKind::kRedrawn,
                        .job = running.job.id,
                        .round = running.round.number,
                        .slot = slot.slot,
-                       .node = more.front()});
+                       .node = more.front(),
+                       .number = static_cast<std::uint64_t>(stage)});
     return true;
 }
 

@@ -54,7 +54,8 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
         case RoundPhase::kServe:
             return every_slot([](const SlotRound& slot) { return slot.served || !slot.committed; });
         case RoundPhase::kAuditSeal: return audits(Stage::kPanel, false);
-        case RoundPhase::kAuditOpen: return audits(Stage::kPanel, true);
+        case RoundPhase::kConfirmSeal: return audits(Stage::kConfirm, false);
+        case RoundPhase::kAuditOpen: return audits(Stage::kPanel, true) && audits(Stage::kConfirm, true);
         case RoundPhase::kRedrawSeal: return audits(Stage::kRedraw, false);
         case RoundPhase::kRedrawOpen: return audits(Stage::kRedraw, true);
         case RoundPhase::kReveal:
@@ -119,6 +120,14 @@ void begin_merge(RunningRound& running) {
     enter(running, RoundPhase::kMergeSeal, running.params.merge_seal_window);
 }
 
+void close_seals(RunningRound& running) {
+    if (!confirm_replays(running)) {
+        return enter(running, RoundPhase::kAuditOpen, running.params.audit_open_window);
+    }
+    call_audits(running, Stage::kConfirm);
+    enter(running, RoundPhase::kConfirmSeal, audit_seal_window(running, Stage::kConfirm));
+}
+
 void close_audits(RunningRound& running) {
     if (!redraw_slots(running)) return enter(running, RoundPhase::kReveal, running.params.reveal_window);
     call_audits(running, Stage::kRedraw);
@@ -136,7 +145,9 @@ void close_phase(RunningRound& running) {
         case RoundPhase::kServe:
             call_audits(running, Stage::kPanel);
             return enter(running, RoundPhase::kAuditSeal, audit_seal_window(running, Stage::kPanel));
-        case RoundPhase::kAuditSeal: return enter(running, RoundPhase::kAuditOpen, params.audit_open_window);
+        case RoundPhase::kAuditSeal: return close_seals(running);
+        case RoundPhase::kConfirmSeal:
+            return enter(running, RoundPhase::kAuditOpen, params.audit_open_window);
         case RoundPhase::kAuditOpen: return close_audits(running);
         case RoundPhase::kRedrawSeal:
             return enter(running, RoundPhase::kRedrawOpen, params.audit_open_window);

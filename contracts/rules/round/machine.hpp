@@ -55,8 +55,8 @@ void save(RunningRound& running);
 EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node);
 /// Ends the beacon phase: the beacon, the drawn units and verifiers.
 void draw_beacon(RunningRound& running);
-/// Draws one more verifier for `slot`; false when nobody is left.
-bool redraw_slot(RunningRound& running, SlotRound& slot);
+/// Draws one more verifier for `slot`, for this stage; false when nobody is left.
+bool draw_one_more(RunningRound& running, SlotRound& slot, Stage stage);
 
 // verdict.cpp
 /// What a drawn verifier posted, as far as it is about one slot.
@@ -64,7 +64,8 @@ struct SlotAudit {
     PublicKey verifier;
     bool sealed = false;
     bool opened = false;
-    bool replayed = false;                   ///< it computed the slot from the round's base
+    bool flagged = false;                    ///< as it sealed it said that it replayed
+    bool replayed = false;                   ///< it opened a replay from the round's base
     std::map<std::uint32_t, Hash256> roots;  ///< of units; empty when not opened
 };
 /// Of the drawn verifiers, in their order; none of a slot without drawn units.
@@ -75,10 +76,12 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
 bool is_heard(const std::vector<SlotAudit>& audits, std::uint32_t unit);
 /// Makes empty postings for the verifiers drawn in `stage`.
 void call_audits(RunningRound& running, Stage stage);
-/// Draws one more verifier for each slot of which nobody drawn before opened a drawn unit, and, where there
-/// were fewer than panel_most(), for each whose miner opened its starts though all who opened an audit
-/// say that they had to replay; true when one was drawn.
-/// Nothing of a trace is known by then but the starts of the runs.
+/// Draws one more verifier for each slot that needs_confirmation(); true when one was drawn. Nobody has
+/// opened a root by then: what a verifier seals it has computed.
+bool confirm_replays(RunningRound& running);
+/// Draws one more verifier for each slot of which nobody drawn before opened a drawn unit; true when one was
+/// drawn. All who are drawn for a slot say something of the same units, so that nobody's roots of it are
+/// known, and of the trace nothing but the starts of the runs.
 bool redraw_slots(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.
 void conclude(RunningRound& running);

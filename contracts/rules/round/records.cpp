@@ -9,6 +9,7 @@ std::string_view to_text(RoundPhase phase) {
         case RoundPhase::kBeacon: return "beacon";
         case RoundPhase::kServe: return "serve";
         case RoundPhase::kAuditSeal: return "audit_seal";
+        case RoundPhase::kConfirmSeal: return "confirm_seal";
         case RoundPhase::kAuditOpen: return "audit_open";
         case RoundPhase::kRedrawSeal: return "redraw_seal";
         case RoundPhase::kRedrawOpen: return "redraw_open";

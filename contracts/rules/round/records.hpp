@@ -14,22 +14,23 @@
 
 namespace assay::contracts {
 
-/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The two redraw phases
-/// are entered only when one more verifier is drawn for a slot. Nothing of a trace is opened before
-/// kReveal but the starts of drawn runs.
+/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. kConfirmSeal and the two
+/// redraw phases are entered only when one more verifier is drawn for a slot. Who confirms opens with the
+/// panel, in kAuditOpen. Nothing of a trace is opened before kReveal but the starts of drawn runs.
 enum class RoundPhase : std::uint8_t {
     kCommit = 1,
     kBeacon = 2,
     kServe = 3,
     kAuditSeal = 4,
-    kAuditOpen = 5,
-    kRedrawSeal = 6,
-    kRedrawOpen = 7,
-    kReveal = 8,
-    kStore = 9,
-    kMergeSeal = 10,
-    kMergeOpen = 11,
-    kSettled = 12,
+    kConfirmSeal = 5,
+    kAuditOpen = 6,
+    kRedrawSeal = 7,
+    kRedrawOpen = 8,
+    kReveal = 9,
+    kStore = 10,
+    kMergeSeal = 11,
+    kMergeOpen = 12,
+    kSettled = 13,
 };
 std::string_view to_text(RoundPhase phase);
 
@@ -129,6 +130,7 @@ struct SlotRound {
     std::vector<std::uint32_t> drawn_units;
     std::vector<PublicKey> verifiers;  ///< as drawn
     std::uint32_t panel = 0;           ///< how many of them were drawn at first
+    std::uint32_t confirmers = 0;      ///< how many of those behind the panel were drawn to confirm replays
     bool served = false;  ///< then the starts of its runs are stored beside it until the round is settled
     std::optional<std::uint32_t> diverged_unit;  ///< as the miner said when it served
     bool revealed = false;           ///< then its reveal is stored beside it until the round is settled
@@ -142,9 +144,9 @@ struct SlotRound {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,
-              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.panel, self.served,
-              self.diverged_unit, self.revealed, self.diverged, self.stored, self.verdict, self.fault_unit,
-              self.fault_claimed, self.fault_found, self.cleared);
+              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.panel, self.confirmers,
+              self.served, self.diverged_unit, self.revealed, self.diverged, self.stored, self.verdict,
+              self.fault_unit, self.fault_claimed, self.fault_found, self.cleared);
     }
 };
 
@@ -198,13 +200,14 @@ struct AuditPosting {
     bool sealed = false;
     bool opened = false;
     Hash256 seal;
+    Bytes replayed;  ///< as it said when it sealed (AuditSeal)
     std::vector<SlotClaim> claims;
     std::uint64_t called_at = 0;  ///< height at which it could begin
     std::uint64_t sealed_at = 0;  ///< height
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claims, self.called_at,
-              self.sealed_at);
+        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.replayed, self.claims,
+              self.called_at, self.sealed_at);
     }
 };
 

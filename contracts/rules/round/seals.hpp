@@ -5,6 +5,7 @@
 // worth nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -65,8 +66,10 @@ struct SlotClaim {
 /// replay every unit up to the last of them.
 std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn, bool replayed);
 
-/// The panel that is drawn for a slot at first, or the one verifier that is drawn later (panel_rule.hpp).
-enum class Stage : std::uint8_t { kPanel = 1, kRedraw = 2 };
+/// What a verifier was drawn for (panel_rule.hpp): a slot's panel; to confirm that its starts are not served;
+/// or because nobody drawn before opened anything. In the order of their draws.
+enum class Stage : std::uint8_t { kPanel = 1, kConfirm = 2, kRedraw = 3 };
+inline constexpr std::array kStages = {Stage::kPanel, Stage::kConfirm, Stage::kRedraw};
 
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt);

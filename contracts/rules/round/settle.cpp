@@ -210,8 +210,8 @@ void pass_over(Settlement& s, const SlotRound& slot) {
     add_line(s.running, std::move(line));
 }
 
-/// Burns a penalty for a sealed word that was kept back. Sealing something and opening it only when it agrees
-/// with others would otherwise be free.
+/// Burns a penalty for a word that is missing or was kept back. It pays nobody: silence can be brought about
+/// by whoever orders blocks.
 void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
     line.lost = take_from_bond(s.running, enlisted(s, line.node), penalty, &Supply::burned);
     line.lost_burned = line.lost;
@@ -244,7 +244,8 @@ void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, 
         line.paid = sum(line.paid, line.from_slot);
         record_earning(s, audit.verifier, worth.units, line.paid);
     } else if (consequence(worth.reason) == Consequence::kPenalty) {
-        penalise(s, line, word_penalty(s.running.params, slot.bond));
+        // As much as an accusation that is lost: a word that was not computed is no cheaper kept closed.
+        penalise(s, line, required(accusation_stake(s.running.params, s.price(), s.job().slot_work)));
     }
     add_line(s.running, std::move(line));
 }

@@ -161,7 +161,7 @@ std::vector<AssignedSlot> assigned_slots(const StateView& state, const Hash256& 
     for (const SlotRound& slot : list_slots(state, job, round)) {
         if (!slot.committed || slot.drawn_units.empty()) continue;
         for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
-            if (slot.verifiers[i] != verifier || stage_of(i, slot.panel) != stage) continue;
+            if (slot.verifiers[i] != verifier || stage_of(i, slot) != stage) continue;
             const auto runs = program::runs_of(slot.drawn_units);
             const bool needs_start = std::any_of(
                 runs.begin(), runs.end(), [](const program::UnitRun& run) { return !run.from_base(); });

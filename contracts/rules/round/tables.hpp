@@ -67,8 +67,8 @@ std::vector<SettlementLine> list_settlement(const StateView& state, const Hash25
 void write_round(State& state, const Round& round);
 
 /// What `verifier` must recompute in `stage` of the round, in the order its claims must have: slots
-/// ascending, each with its drawn units. Only committed slots with drawn units. Empty: not drawn. In stage
-/// kRedraw the slots it was drawn for. Final once the round is past kServe.
+/// ascending, each with its drawn units. Only committed slots with drawn units. Empty: not drawn. Final
+/// once the stage's verifiers are drawn and the round is past kServe.
 struct AssignedSlot {
     std::uint32_t slot = 0;
     std::vector<std::uint32_t> units;

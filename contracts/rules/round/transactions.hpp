@@ -107,21 +107,24 @@ struct StorageBitmap {
     }
 };
 
-/// node (drawn verifier), round phase kAuditSeal (stage kPanel) or kRedrawSeal (kRedraw).
+/// node (drawn verifier), round phase sealing_phase(stage).
 struct AuditSeal {
     static constexpr TxType kType = TxType::kAuditSeal;
     Hash256 job;
     std::uint32_t round = 0;
     Stage stage = Stage::kPanel;
     Hash256 seal;  ///< audit_seal(...) over all its claims of this stage
+    /// Of which slots it replayed, in the clear: the bits of SlotClaim::replayed, as storage_bits() writes
+    /// them. Only of slots whose runs need a start; all of those whose miner opened none.
+    Bytes replayed;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.stage, self.seal);
+        visit(self.job, self.round, self.stage, self.seal, self.replayed);
     }
 };
 
-/// node (drawn verifier), round phase kAuditOpen or kRedrawOpen. `claims` are about exactly the slots that
-/// assigned_slots() names, in that order.
+/// node (drawn verifier), round phase opening_phase(stage). `claims` are about exactly the slots that
+/// assigned_slots() names, in that order, and are replays exactly as its AuditSeal said.
 struct AuditOpen {
     static constexpr TxType kType = TxType::kAuditOpen;
     Hash256 job;

@@ -19,8 +19,9 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
     for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
-        const auto posting = read_audit(state, job, round, stage_of(i, slot.panel), audit.verifier);
+        const auto posting = read_audit(state, job, round, stage_of(i, slot), audit.verifier);
         audit.sealed = posting && posting->sealed;
+        audit.flagged = posting && has_bit(posting->replayed, slot.slot);
         audit.opened = posting && posting->opened;
         if (audit.opened) {
             const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
@@ -66,24 +67,27 @@ void call_audits(RunningRound& running, Stage stage) {
     }
 }
 
-namespace {
-
-/// Whether all who opened replayed, though the miner opened the starts.
-bool is_service_disputed(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
-    const auto openers = std::count_if(audits.begin(), audits.end(), [](const auto& a) { return a.opened; });
-    const auto replays =
-        std::count_if(audits.begin(), audits.end(), [](const auto& a) { return a.replayed; });
-    return slot.served && replays > 0 && replays == openers;
+bool confirm_replays(RunningRound& running) {
+    bool drawn = false;
+    for (SlotRound& slot : running.slots) {
+        const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
+        std::size_t sealed = 0;
+        std::size_t replayed = 0;
+        for (const SlotAudit& audit : audits) {
+            sealed += audit.sealed ? 1 : 0;
+            replayed += audit.flagged ? 1 : 0;
+        }
+        if (needs_confirmation(slot.served, audits.size(), sealed, replayed))
+            drawn = draw_one_more(running, slot, Stage::kConfirm) || drawn;
+    }
+    return drawn;
 }
-
-}  // namespace
 
 bool redraw_slots(RunningRound& running) {
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
         const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
-        const bool may_confirm = audits.size() < panel_most() && is_service_disputed(slot, audits);
-        if (is_undecided(slot, audits) || may_confirm) drawn = redraw_slot(running, slot) || drawn;
+        if (is_undecided(slot, audits)) drawn = draw_one_more(running, slot, Stage::kRedraw) || drawn;
     }
     return drawn;
 }

@@ -31,7 +31,7 @@ enum class EventKind : std::uint8_t {
     kBeaconDrawn = 10,    ///< round; number: units drawn in all
     kRevealed = 11,       ///< round, slot, node
     kAudited = 12,        ///< round, node: a verifier opened its claims
-    kRedrawn = 13,        ///< round, slot, node
+    kRedrawn = 13,        ///< round, slot, node: one more verifier; number: Stage
     kVerdict = 14,        ///< round, slot, node: miner, reason
     kMerged = 15,         ///< round; number: slots merged
     kSettled = 16,        ///< round, slot, node, reason, amount: paid (one per line)

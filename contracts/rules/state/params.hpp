@@ -46,8 +46,8 @@ struct Params {
     Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
     Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
     Amount verifier_bond = base::units(10'000'000);  ///< least locked for a job a verifier enlists for
-    Amount verifier_penalty =
-        base::units(2'000'000);                    ///< least for a slot or merge judged wrongly or not opened
+    /// Least for a merge judged wrongly or not opened, an audit not sealed or not opened, a lost accusation.
+    Amount verifier_penalty = base::units(2'000'000);
     Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
     Amount job_byte_fee = base::units(10);         ///< burned for each byte of a submitted specification
     Amount job_slot_fee = base::units(1'000);      ///< burned for each slot of each of a job's rounds
@@ -62,8 +62,8 @@ struct Params {
     /// Of what a miner loses by its silence, to the buyer; the rest is burned.
     std::uint64_t forfeit_buyer_ppm = 400'000;
     std::uint64_t no_commit_ppm = 200'000;  ///< of the slot's bond, for a repeated round without a commit
-    std::uint64_t verifier_penalty_ppm =
-        500'000;  ///< of the slot's bond, where that is more than verifier_penalty
+    /// Of the round's dearest bond, for a merge judged wrongly or not opened, at least verifier_penalty.
+    std::uint64_t verifier_penalty_ppm = 500'000;
     std::uint64_t gain_bound_max_ppm =
         20'000'000;                         ///< of a slot's pay at the cap: a job's highest gain bound
     std::uint64_t collusion_ppm = 333'333;  ///< share of a job's verifiers that bonds assume to collude

@@ -79,7 +79,8 @@ constexpr std::array kRows = {
     Row{Reason::kNotDrawn, kRefused, "not_drawn",
         "The verifier was not drawn for this, or did not vouch for it."},
     Row{Reason::kWrongClaims, kRefused, "wrong_claims",
-        "The claims are not exactly the drawn units, in their order."},
+        "The claims are not exactly the drawn units, in their order, or replays where the seal said "
+        "otherwise."},
     Row{Reason::kNoSeal, kRefused, "no_seal", "There is no seal to open."},
     Row{Reason::kPaid, kPaid, "paid", "The work was found right and paid."},
     Row{Reason::kPaidDiverged, kPaid, "paid_diverged",
@@ -97,7 +98,8 @@ constexpr std::array kRows = {
     Row{Reason::kNotStored, kUnpaid, "not_stored",
         "No majority of the locked stake holds the slot's bytes: unpaid without forfeit, its update stays "
         "out."},
-    Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
+    Row{Reason::kAuditSilent, kPenalty, "audit_silent",
+        "The drawn verifier sealed no audit in time: it costs what a lost accusation costs."},
     Row{Reason::kPaidUndecided, kPaid, "paid_undecided",
         "No drawn verifier recomputed one of the drawn units, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
@@ -136,7 +138,7 @@ constexpr std::array kRows = {
     Row{Reason::kSenderBusy, kRefused, "sender_busy",
         "The sender has as many transactions waiting for a block as the node takes of one."},
     Row{Reason::kAuditUnopened, kPenalty, "audit_unopened",
-        "A sealed audit was not opened: a part of what the verifier locked is burned."},
+        "A sealed audit was not opened: it costs what a lost accusation costs."},
     Row{Reason::kMergeUnopened, kPenalty, "merge_unopened",
         "A sealed merge was not opened: a part of what the verifier locked is burned."},
     Row{Reason::kGainBoundTooHigh, kRefused, "gain_bound_too_high",
@@ -151,7 +153,8 @@ constexpr std::array kRows = {
     Row{Reason::kBadOpening, kRefused, "bad_opening",
         "The openings are not the starts of the drawn runs under the sealed trace root."},
     Row{Reason::kBadBitmap, kRefused, "bad_bitmap",
-        "The bitmap has another length, or names a slot that this verifier has no say about."},
+        "The bitmap has another length, names a slot that this verifier may not name, or lacks one that it "
+        "must."},
     Row{Reason::kVoidTry, kRefused, "void_try",
         "The link comes too late: the try that waited for it is void."},
     Row{Reason::kNoCommitAgain, kPenalty, "no_commit_again",

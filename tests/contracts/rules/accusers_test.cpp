@@ -72,7 +72,7 @@ struct CourtWorld {
         const SlotRound drawn = record();
         const auto place = static_cast<std::size_t>(
             std::find(drawn.verifiers.begin(), drawn.verifiers.end(), verifier) - drawn.verifiers.begin());
-        env.edit<AuditPosting>(audit_key(job, 0, stage_of(place, drawn.panel), verifier),
+        env.edit<AuditPosting>(audit_key(job, 0, stage_of(place, drawn), verifier),
                                [&](AuditPosting& posting) {
                                    for (SlotClaim& one : posting.claims)
                                        if (one.slot == slot) one.roots.at(unit) = root;
@@ -156,7 +156,7 @@ TEST_CASE("an accuser that was not asked about the unit of a game is measured by
         const auto place =
             static_cast<std::size_t>(std::find(drawn.verifiers.begin(), drawn.verifiers.end(), one.verifier) -
                                      drawn.verifiers.begin());
-        w->env.edit<AuditPosting>(audit_key(w->job, 0, stage_of(place, drawn.panel), one.verifier),
+        w->env.edit<AuditPosting>(audit_key(w->job, 0, stage_of(place, drawn), one.verifier),
                                   [&](AuditPosting& posting) {
                                       for (SlotClaim& said : posting.claims)
                                           if (said.slot == w->slot) said.roots.erase(said.roots.begin() + 1);

@@ -1,102 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nobody can seal what he did not compute: what is opened when, replays of slots whose starts are withheld,
 // and what they cost whom.
-#include <algorithm>
-
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/draws.hpp"
-#include "tests/contracts/rules/rounds.hpp"
+#include "tests/contracts/rules/blind_world.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
 
 namespace {
-
-/// One slot, past probation, of which practically only `finalise` is drawn: unit 2, behind two segments.
-struct BlindWorld {
-    Env env;
-    Hash256 job;
-    Params rules;
-    std::vector<std::string> verifiers;
-
-    static Params params() {
-        Params params = short_windows();
-        params.probation_rounds = 0;
-        return params;
-    }
-    explicit BlindWorld(const Params& chosen = BlindWorld::params(),
-                        std::vector<std::string> names = {"v1", "v2", "v3"})
-        : rules(chosen), verifiers(std::move(names)) {
-        begin(1);
-    }
-    void begin(std::uint64_t seed) {
-        env = Env(rules);
-        env.miner("m1", 50 * kPlenty);
-        for (const std::string& name : verifiers) env.verifier(name);
-        JobSpec spec = small_job();
-        spec.slots = 1;
-        spec.seed = seed;
-        spec.security.audit_threshold = UINT64_MAX / 10'000;
-        job = env.post(spec);
-        env.hold_auction(job, {{"m1", 500}}, verifiers);
-        REQUIRE(env.job(job).phase == JobPhase::kRounds);
-    }
-    SlotRound slot() { return *read_slot(env.whole(), job, 0, 0); }
-    /// In the first job whose beacon draws so many for the slot.
-    void to_serve(const Play& play = {}, std::size_t panel = 2) {
-        std::size_t drawn = 0;
-        for (std::uint64_t seed = 1; drawn != panel; ++seed) {
-            REQUIRE(seed < 100);
-            begin(seed);
-            play_commits(env, job, play);
-            play_links(env, job, play);
-            drawn = slot().verifiers.size();
-        }
-        REQUIRE(env.round(job).phase == RoundPhase::kServe);
-        REQUIRE(slot().drawn_units == std::vector<std::uint32_t>{2});
-    }
-    std::vector<std::string> panel() {
-        std::vector<std::string> names;
-        for (const PublicKey& node : slot().verifiers) names.push_back(env.by_node(node).name);
-        return names;
-    }
-    void finish(const Play& play) {
-        play_verdicts(env, job, play);
-        play_merges(env, job, play);
-        REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
-    }
-    SettlementLine audit(const std::string& name) { return line_of(env, job, 0, LineKind::kAudit, name); }
-    SettlementLine miner_line() { return line_of(env, job, 0, LineKind::kSlot, "m1"); }
-    [[nodiscard]] Amount pay() const {
-        const Job record = env.job(job);
-        return slot_pay(record.auction.clearing_price, record.slot_work).value();
-    }
-    /// What both segments cost one who was served no start of `finalise`.
-    [[nodiscard]] Amount replay_cost() const {
-        const Job record = env.job(job);
-        const std::uint64_t work =
-            unit_work(record.spec, record.slot_work, 0) + unit_work(record.spec, record.slot_work, 1);
-        return replay_fee(record.auction.clearing_price, work).value();
-    }
-    /// A trace whose first segment is wrong, and so is all that follows.
-    TraceRecord false_trace() {
-        TraceRecord trace = true_trace(env.job(job), 0, 0);
-        trace.boundaries[1] = bytes_of("false 1");
-        trace.boundaries[2] = bytes_of("false 2");
-        trace.update = bytes_of("false update");
-        return trace;
-    }
-    bool is_known(const Hash256& hash) {
-        bool found = false;
-        for (const auto& [key, value] : env.state().scan({})) {
-            const auto at = std::search(value.begin(), value.end(), hash.bytes.begin(), hash.bytes.end());
-            found = found || at != value.end();
-        }
-        return found;
-    }
-};
 
 const Play kNobodyServed = {.verifiers = {{"v1", VerifierManner::kUnserved},
                                           {"v2", VerifierManner::kUnserved},
@@ -116,7 +30,7 @@ TEST_CASE("before the last seal is opened the ledger holds nothing of a trace bu
     REQUIRE(serve->starts.size() == 1);
     CHECK(serve->starts[0].unit == 2);
     CHECK(serve->starts[0].root == trace.boundaries[2]);
-    play_audits(w.env, w.job, {}, Stage::kPanel);
+    play_panel(w.env, w.job, {});
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kReveal);
     CHECK(w.is_known(trace.boundaries[2]));
     for (const Hash256& hidden : {trace.boundaries[0], trace.boundaries[1], trace.update, slot_salt()}) {
@@ -169,16 +83,12 @@ TEST_CASE("whoever is not served seals every unit up to its own, and nobody repl
     w.to_serve(withheld);
     play_serves(w.env, w.job, withheld);
     Person& first = w.env.person(w.panel()[0]);
-    const Hash256 salt = bytes_of("salt");
     // Nothing was opened: there is no start from which the drawn unit alone could be computed.
-    const std::vector<SlotClaim> alone = {{0, false, {bytes_of("root")}}};
+    w.env.refuse(Reason::kBadBitmap, first, w.seal(first, {{0, false, {bytes_of("root")}}}));
     const std::vector<SlotClaim> some = {{0, true, {bytes_of("root"), bytes_of("root")}}};
-    w.env.send(first,
-               AuditSeal{w.job, 0, Stage::kPanel,
-                         audit_seal(w.env.chain(), w.job, 0, Stage::kPanel, first.node_key(), alone, salt)});
+    w.env.send(first, w.seal(first, some));
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPanel, alone, salt});
-    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPanel, some, salt});
+    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPanel, some, kSalt});
 }
 
 TEST_CASE("a withheld start is replayed: the extra work is paid out of the slot's pay, not the escrow's") {
@@ -236,30 +146,6 @@ TEST_CASE("where one verifier was served, the other's replay is paid the plain f
     CHECK(w.audit(replayer).reason == Reason::kPaidAudit);
     CHECK(w.audit(replayer).from_slot.is_zero());
     CHECK(w.miner_line().paid == w.pay());
-}
-
-TEST_CASE("two who say that open starts were not served take no pay from the slot without a third") {
-    BlindWorld w;
-    w.to_serve();
-    const auto pair = w.panel();
-    w.finish({.verifiers = {{pair[0], VerifierManner::kUnserved}, {pair[1], VerifierManner::kUnserved}}});
-    CHECK(w.slot().verdict == Reason::kPaid);
-    REQUIRE(w.slot().verifiers.size() == 3);  // though the pair agrees
-    for (const std::string& name : w.panel()) {
-        CHECK(w.audit(name).reason == Reason::kPaidAudit);
-        CHECK(w.audit(name).from_slot.is_zero());
-    }
-    CHECK(w.miner_line().paid == w.pay());
-}
-
-TEST_CASE("where nobody is left to be a third, two who say that they were not served are believed") {
-    BlindWorld w(BlindWorld::params(), {"v1", "v2"});
-    w.to_serve();
-    const auto pair = w.panel();
-    w.finish({.verifiers = {{pair[0], VerifierManner::kUnserved}, {pair[1], VerifierManner::kUnserved}}});
-    CHECK(w.slot().verifiers.size() == 2);
-    CHECK(w.audit(pair[0]).from_slot == w.pay());
-    CHECK(w.miner_line().paid.is_zero());
 }
 
 TEST_CASE("a replay accuses of a fault that was not drawn") {

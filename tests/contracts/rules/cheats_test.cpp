@@ -77,7 +77,7 @@ TEST_CASE("a copied seal cannot be opened by the copier") {
     serve.slot = copier;
     w.env.refuse(Reason::kSealMismatch, w.env.person("m2"), serve);
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    play_audits(w.env, w.job, {}, Stage::kPanel);
+    play_panel(w.env, w.job, {});
     RoundReveal reveal = reveal_of(w.env, w.job, victim, trace);
     w.env.send(w.env.person("m1"), reveal);
     reveal.slot = copier;
@@ -120,7 +120,7 @@ TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase"
     w.env.refuse(Reason::kWrongPhase, m1, reveal);
     w.env.send(m1, serve);
     w.env.refuse(Reason::kWrongPhase, m1, serve);  // the last one closed the phase
-    play_audits(w.env, w.job, {}, Stage::kPanel);
+    play_panel(w.env, w.job, {});
     reveal.update_blob = {};
     w.env.refuse(Reason::kBadTrace, m1, reveal);  // no update named, and the slot did not diverge
     reveal.update_blob = bytes_of("update");

@@ -176,7 +176,7 @@ TEST_CASE("a trace ends where its miner said when it served, or is not opened at
     w.env.send(w.env.person("m2"), serve);  // says nothing of a divergence
     w.env.send(w.env.person("m1"),
                serve_of(w.env, w.job, 1 - number, true_trace(w.env.job(w.job), 0, 1 - number)));
-    play_audits(w.env, w.job, {}, Stage::kPanel);
+    play_panel(w.env, w.job, {});
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kReveal);
     w.env.refuse(Reason::kBadTrace, w.env.person("m2"), reveal_of(w.env, w.job, number, feigned));
 }

@@ -96,7 +96,7 @@ public:
                 return sent(who,
                             RoundCommit{job, round, static_cast<std::uint32_t>(luck % 3), bytes_of("seal")});
             case 7: return sent(who, BeaconOpen{job, round, chain_link(who.secret, 3, round)});
-            case 8: return sent(who, AuditSeal{job, round, Stage::kPanel, bytes_of("seal")});
+            case 8: return sent(who, AuditSeal{job, round, Stage::kPanel, bytes_of("seal"), {}});
             case 9: return sent(who, MergeSeal{job, round, bytes_of("seal")});
             case 10: return luck % 8 == 0 && sent(who, JobCancel{job});
             case 11: return luck % 4 == 0 && submit(amount(100'000 + budget % 1'000'000));

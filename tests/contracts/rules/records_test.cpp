@@ -126,11 +126,11 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     }
     const Hash256 salt = bytes_of(verifier.name + " salt audit");
     const Hash256 seal = audit_seal(w.env.chain(), w.job, 0, Stage::kPanel, drawn, claims, salt);
-    expect_written(w.env, verifier, AuditSeal{w.job, 0, Stage::kPanel, seal}, {{kNodeKey, 1}, {kAudit, 1}},
-                   400);
+    expect_written(w.env, verifier, AuditSeal{w.job, 0, Stage::kPanel, seal, {0}},
+                   {{kNodeKey, 1}, {kAudit, 1}}, 400);
     for (const EnlistedVerifier& other : job.verifiers) {
         if (other.node == drawn || !read_audit(w.env.state(), w.job, 0, Stage::kPanel, other.node)) continue;
-        w.env.send(w.env.by_node(other.node), AuditSeal{w.job, 0, Stage::kPanel, bytes_of("any")});
+        w.env.send(w.env.by_node(other.node), AuditSeal{w.job, 0, Stage::kPanel, bytes_of("any"), {0}});
     }
     expect_written(w.env, verifier, AuditOpen{w.job, 0, Stage::kPanel, claims, salt},
                    {{kNodeKey, 1}, {kAudit, 1}, {kAuditPlace, 1}}, 1'200);

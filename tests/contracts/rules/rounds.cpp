@@ -9,6 +9,7 @@
 #include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/dispute/transactions.hpp"
 #include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
@@ -262,34 +263,56 @@ void play_storage(Env& env, const Hash256& id, const Play& play) {
 
 void play_verdicts(Env& env, const Hash256& id, const Play& play) {
     play_serves(env, id, play);
-    play_audits(env, id, play, Stage::kPanel);
-    play_audits(env, id, play, Stage::kRedraw);
+    play_panel(env, id, play);
+    play_redraws(env, id, play);
     play_reveals(env, id, play);
     play_storage(env, id, play);
 }
 
-void play_audits(Env& env, const Hash256& id, const Play& play, Stage stage) {
+void play_seals(Env& env, const Hash256& id, const Play& play, Stage stage) {
     const Job job = env.job(id);
-    const auto sealing = stage == Stage::kPanel ? RoundPhase::kAuditSeal : RoundPhase::kRedrawSeal;
-    const auto opening = stage == Stage::kPanel ? RoundPhase::kAuditOpen : RoundPhase::kRedrawOpen;
-    if (!is_at(env, id, job.round, sealing)) return;
-    std::map<std::string, std::vector<SlotClaim>> sealed;
+    if (!is_at(env, id, job.round, sealing_phase(stage))) return;
     for (const EnlistedVerifier& verifier : job.verifiers) {
         Person& who = env.by_node(verifier.node);
-        const VerifierManner manner = manner_of(play.verifiers, who.name);
         const auto claims = claims_of(env, job, who, play, stage);
-        if (claims.empty() || manner == VerifierManner::kAbsent) continue;
-        const Hash256 salt = salt_of(who, "audit");
-        env.send(who, AuditSeal{id, job.round, stage,
-                                audit_seal(env.chain(), id, job.round, stage, who.node_key(), claims, salt)});
-        if (manner != VerifierManner::kSealsOnly) sealed[who.name] = claims;
+        if (claims.empty() || manner_of(play.verifiers, who.name) == VerifierManner::kAbsent) continue;
+        env.send(who, audit_seal_of(env, job, who, stage, claims, salt_of(who, "audit")));
     }
-    end_phase(env, id, job.round, sealing);
-    for (const auto& [name, claims] : sealed) {
-        Person& who = env.person(name);
-        env.send(who, AuditOpen{id, job.round, stage, claims, salt_of(who, "audit")});
+    end_phase(env, id, job.round, sealing_phase(stage));
+}
+
+void play_openings(Env& env, const Hash256& id, const Play& play, RoundPhase phase) {
+    const Job job = env.job(id);
+    if (!is_at(env, id, job.round, phase)) return;
+    for (const AuditPosting& posting : list_audits(env.state(), id, job.round)) {
+        Person& who = env.by_node(posting.verifier);
+        const bool opens = manner_of(play.verifiers, who.name) != VerifierManner::kSealsOnly;
+        if (!opens || !posting.sealed || posting.opened || opening_phase(posting.stage) != phase) continue;
+        env.send(who, AuditOpen{id, job.round, posting.stage, claims_of(env, job, who, play, posting.stage),
+                                salt_of(who, "audit")});
     }
-    end_phase(env, id, job.round, opening);
+    end_phase(env, id, job.round, phase);
+}
+
+void play_panel(Env& env, const Hash256& id, const Play& play) {
+    play_seals(env, id, play, Stage::kPanel);
+    play_seals(env, id, play, Stage::kConfirm);
+    play_openings(env, id, play, RoundPhase::kAuditOpen);
+}
+
+void play_redraws(Env& env, const Hash256& id, const Play& play) {
+    play_seals(env, id, play, Stage::kRedraw);
+    play_openings(env, id, play, RoundPhase::kRedrawOpen);
+}
+
+AuditSeal audit_seal_of(const Env& env, const Job& job, const Person& who, Stage stage,
+                        const std::vector<SlotClaim>& claims, const Hash256& salt) {
+    std::vector<std::uint32_t> replayed;
+    for (const SlotClaim& claim : claims)
+        if (claim.replayed) replayed.push_back(claim.slot);
+    return {job.id, job.round, stage,
+            audit_seal(env.chain(), job.id, job.round, stage, who.node_key(), claims, salt),
+            storage_bits(job.spec.slots, replayed)};
 }
 
 void play_merges(Env& env, const Hash256& id, const Play& play) {

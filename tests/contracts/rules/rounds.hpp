@@ -77,7 +77,17 @@ BeaconOpen link_of(const Person& who, const Job& job, std::uint32_t index);
 void play_links(Env& env, const Hash256& job, const Play& play);
 void play_serves(Env& env, const Hash256& job, const Play& play);
 void play_reveals(Env& env, const Hash256& job, const Play& play);
-void play_audits(Env& env, const Hash256& job, const Play& play, Stage stage);
+/// Of the verifiers drawn in this stage, until their time to seal is over.
+void play_seals(Env& env, const Hash256& job, const Play& play, Stage stage);
+/// Opens what was sealed and is due in this phase.
+void play_openings(Env& env, const Hash256& job, const Play& play, RoundPhase phase);
+/// The audits of the panel, and of those who confirm.
+void play_panel(Env& env, const Hash256& job, const Play& play);
+/// The audits of those who are drawn where nobody opened anything.
+void play_redraws(Env& env, const Hash256& job, const Play& play);
+/// The seal over these claims, with the flags that they have.
+AuditSeal audit_seal_of(const Env& env, const Job& job, const Person& who, Stage stage,
+                        const std::vector<SlotClaim>& claims, const Hash256& salt);
 void play_storage(Env& env, const Hash256& job, const Play& play);
 /// From the serving of starts to the verdicts: up to the merge.
 void play_verdicts(Env& env, const Hash256& job, const Play& play);

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "contracts/program/program.hpp"
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
@@ -157,7 +159,10 @@ TEST_CASE("a verifier weighs what it locked, and less after a penalty, and locks
     while (env.job(job).phase == JobPhase::kRounds && weight("v2") == 10 * least.units())
         play_round(env, job, play);
     REQUIRE(env.job(job).phase == JobPhase::kRounds);
-    CHECK(weight("v2") == 10 * least.units() - (bond + 1) / 2);
+    const Job record = env.job(job);
+    const auto lost = accusation_stake(params, record.auction.clearing_price, record.slot_work);
+    REQUIRE(lost.has_value());
+    CHECK(weight("v2") == 10 * least.units() - lost->units());
     CHECK(weight("v3") == 10 * least.units());
 }
 
@@ -202,19 +207,74 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
     CHECK(read_slot(env.whole(), job, 0, 0)->bond.units() * 68 / 81 * 6 / 10 == 21 * pay);
 }
 
-TEST_CASE("a seal that is not opened costs a part of the slot's bond, burned") {
-    SoundnessWorld w;
-    const auto pair = w.play_to_audit();
-    const std::uint64_t stake = w.env.stake(pair[0]);
-    const Amount bond = read_slot(w.env.whole(), w.job, 0, 0)->bond;
-    w.finish({.verifiers = {{pair[0], VerifierManner::kSealsOnly}}});
-    CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaid);
-    const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
-    CHECK(line.reason == Reason::kAuditUnopened);
-    CHECK(line.paid.is_zero());
-    CHECK(line.lost == word_penalty(w.rules, bond));
-    CHECK(line.lost == line.lost_burned);
-    CHECK(stake - w.env.stake(pair[0]) == line.lost.units());
+// To seal something and open it only where it agrees with others is a bet: it loses as much as a lie that is
+// found, and so does whoever waits with its seal.
+TEST_CASE("an audit that is not sealed, or kept closed, costs exactly what a lost accusation costs, burned") {
+    const bool newcomer = GENERATE(true, false);
+    CAPTURE(newcomer);
+    Params params = short_windows();
+    if (!newcomer) params.probation_rounds = 0;
+    params.verifier_penalty = amount(1);  // so that what is at stake counts, and not the least
+    const JobSpec spec = SoundnessWorld::one_slot();
+    SoundnessWorld liar(spec, params);
+    const std::string accuser = liar.play_to_audit()[0];
+    liar.finish({.verifiers = {{accuser, VerifierManner::kLies}}});
+    liar.env.advance_to(read_claim(liar.env.state(), {liar.job, 0, ClaimKind::kSlot, 0})->accuse_by);
+    const auto games = list_games(liar.env.state(), liar.job);
+    REQUIRE(games.size() == 1);
+    REQUIRE_FALSE(games[0].claimant_lost);
+    for (const VerifierManner manner : {VerifierManner::kSealsOnly, VerifierManner::kAbsent}) {
+        CAPTURE(static_cast<int>(manner));
+        SoundnessWorld w(spec, params);
+        const auto pair = w.play_to_audit();
+        const std::uint64_t stake = w.env.stake(pair[0]);
+        const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, 0);
+        REQUIRE(slot.newcomer == newcomer);
+        w.finish({.verifiers = {{pair[0], manner}}});
+        CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaid);
+        const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
+        CHECK(line.reason ==
+              (manner == VerifierManner::kAbsent ? Reason::kAuditSilent : Reason::kAuditUnopened));
+        CHECK(line.paid.is_zero());
+        CHECK(line.lost == games[0].lost);
+        const Job job = w.env.job(w.job);
+        CHECK(line.lost.units() == 2 * slot_pay(job.auction.clearing_price, job.slot_work)->units());
+        // Whoever orders blocks can bring silence about: it pays nobody.
+        CHECK(line.lost == line.lost_burned);
+        CHECK(stake - w.env.stake(pair[0]) == line.lost.units());
+    }
+}
+
+TEST_CASE("a verifier that is silent about many slots loses what it locked for the job and no more") {
+    JobSpec spec = small_job();
+    spec.slots = 16;
+    Env env;
+    env.miner("m1", 50 * kPlenty);
+    for (const std::string& name : kPanel) env.verifier(name);
+    const Hash256 job = env.post(spec);
+    const auto least = env.enlistment(env.person("v1"), job).stake;
+    env.enlist("v1", job, least.units());
+    env.hold_auction(job, {{"m1", 500}}, {"v2", "v3"});
+    play_round(env, job, {.verifiers = {{"v1", VerifierManner::kAbsent}}});
+    const Job record = env.job(job);
+    const Amount each =
+        accusation_stake(env.params(), record.auction.clearing_price, record.slot_work).value();
+    std::uint64_t lost = 0;
+    std::uint64_t lines = 0;
+    for (const SettlementLine& line : list_settlement(env.whole(), job, 0)) {
+        if (line.kind != LineKind::kAudit) continue;
+        const bool silent = line.node == env.person("v1").node_key();
+        CHECK(line.lost.units() == (silent ? std::min(each.units(), least.units() - lost) : 0));
+        lost += line.lost.units();
+        lines += silent ? 1 : 0;
+    }
+    REQUIRE(lines * each.units() > least.units());
+    CHECK(lost == least.units());
+    const auto gone = std::find_if(record.verifiers.begin(), record.verifiers.end(),
+                                   [&](const auto& one) { return one.node == env.person("v1").node_key(); });
+    REQUIRE(gone != record.verifiers.end());
+    CHECK(gone->bond.is_zero());
+    CHECK(gone->dropped);
 }
 
 TEST_CASE("a merge that is sealed and not opened costs a part of the dearest slot's bond, burned") {
@@ -229,18 +289,18 @@ TEST_CASE("a merge that is sealed and not opened costs a part of the dearest slo
     CHECK(line.lost == line.lost_burned);
 }
 
-TEST_CASE("a penalty grows with the bond of the slot whose audit was not opened") {
+TEST_CASE("a penalty grows with the dearest bond of the round whose merge was not opened") {
     Params params = short_windows();
     params.probation_rounds = 0;
     JobSpec spec = SoundnessWorld::one_slot();
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     SoundnessWorld w(spec, params);
-    const auto pair = w.play_to_audit();
+    w.play_to_audit();
     const std::uint64_t bond = read_slot(w.env.whole(), w.job, 0, 0)->bond.units();
     REQUIRE(bond > 10 * params.verifier_penalty.units());
-    w.finish({.verifiers = {{pair[0], VerifierManner::kSealsOnly}}});
-    const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
-    CHECK(line.reason == Reason::kAuditUnopened);
+    w.finish({.mergers = {{"v1", MergeManner::kSealsOnly}}});
+    const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, "v1");
+    CHECK(line.reason == Reason::kMergeUnopened);
     CHECK(line.lost.units() >= bond / 4);
 }
 

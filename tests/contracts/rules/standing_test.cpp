@@ -81,7 +81,7 @@ TEST_CASE("slots found right in the same round do not carry a miner over a slot 
     play_commits(w.env, w.job, {});
     play_links(w.env, w.job, {});
     play_serves(w.env, w.job, {});
-    play_audits(w.env, w.job, {}, Stage::kPanel);
+    play_panel(w.env, w.job, {});
     w.env.send(w.env.person("m1"), reveal_of(w.env, w.job, 1, true_trace(w.env.job(w.job), 1, 1)));
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
     play_storage(w.env, w.job, {});

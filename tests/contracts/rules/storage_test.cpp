@@ -23,7 +23,7 @@ struct StorageWorld {
         play_commits(env, job, play);
         play_links(env, job, play);
         play_serves(env, job, play);
-        play_audits(env, job, play, Stage::kPanel);
+        play_panel(env, job, play);
         play_reveals(env, job, play);
         REQUIRE(env.round(job).phase == RoundPhase::kStore);
     }
@@ -85,7 +85,7 @@ TEST_CASE("a bitmap has the slots' length, names what may be stored, and is post
     w.env.refuse(Reason::kWrongPhase, v1, good);
     play_links(w.env, w.job, play);
     play_serves(w.env, w.job, play);
-    play_audits(w.env, w.job, play, Stage::kPanel);
+    play_panel(w.env, w.job, play);
     play_reveals(w.env, w.job, play);
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kStore);
     const auto refuse = [&](const Bytes& bits) {
@@ -119,8 +119,8 @@ TEST_CASE("a miner's owner has no say about its own slots, neither for nor again
     play_commits(env, job, {});
     play_links(env, job, {});
     play_serves(env, job, {});
-    play_audits(env, job, {}, Stage::kPanel);
-    play_audits(env, job, {}, Stage::kRedraw);
+    play_panel(env, job, {});
+    play_redraws(env, job, {});
     play_reveals(env, job, {});
     REQUIRE(env.round(job).phase == RoundPhase::kStore);
     const std::uint32_t own = read_slot(env.state(), job, 0, 0)->miner == m5.node_key() ? 0 : 1;
@@ -163,8 +163,8 @@ TEST_CASE("a verifier is not missed where only its own owner's slot was lacking"
     play_commits(env, job, {});
     play_links(env, job, {});
     play_serves(env, job, {});
-    play_audits(env, job, {}, Stage::kPanel);
-    play_audits(env, job, {}, Stage::kRedraw);
+    play_panel(env, job, {});
+    play_redraws(env, job, {});
     play_reveals(env, job, {});
     REQUIRE(env.round(job).phase == RoundPhase::kStore);
     const std::uint32_t own = read_slot(env.state(), job, 0, 0)->miner == m5.node_key() ? 0 : 1;

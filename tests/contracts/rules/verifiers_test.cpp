@@ -140,11 +140,13 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     REQUIRE(claims.size() == 1);
     REQUIRE(claims[0].roots.size() == 3);
     const auto seal = [&](const Person& who, const std::vector<SlotClaim>& c) {
-        return AuditSeal{w.job, 0, Stage::kPanel,
-                         audit_seal(w.env.chain(), w.job, 0, Stage::kPanel, who.node_key(), c, salt)};
+        return audit_seal_of(w.env, w.env.job(w.job), who, Stage::kPanel, c, salt);
     };
     w.env.refuse(Reason::kNotDrawn, outsider, seal(outsider, claims));
     w.env.refuse(Reason::kWrongPhase, first, AuditOpen{w.job, 0, Stage::kPanel, claims, salt});
+    AuditSeal feigned = seal(first, claims);
+    feigned.replayed = {1};  // its run begins at the base: there is nothing to be served
+    w.env.refuse(Reason::kBadBitmap, first, feigned);
     w.env.send(first, seal(first, claims));
     w.env.refuse(Reason::kAlreadyDone, first, seal(first, claims));
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
@@ -161,7 +163,7 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     changed[0].slot = 1;
     wrong(changed);
     changed = claims;
-    changed[0].replayed = true;  // its run begins at the base: there is nothing to be served
+    changed[0].replayed = true;  // its seal said otherwise
     wrong(changed);
     changed = claims;
     changed[0].roots[0] = bytes_of("second thoughts");

@@ -149,11 +149,11 @@ public:
     [[nodiscard]] contracts::SlotRound slot(std::uint32_t number, std::uint32_t place) const {
         return *contracts::read_slot(state(), job()->id, number, place);
     }
-    /// What the verifier opened for this round, both stages; nothing when it was silent.
+    /// What the verifier opened for this round, in every stage; nothing when it was silent.
     [[nodiscard]] std::vector<contracts::SlotClaim> claims(const std::string& name, std::uint32_t number) {
         std::vector<contracts::SlotClaim> all;
         const contracts::MemoryState whole = with_evidence();
-        for (const auto stage : {contracts::Stage::kPanel, contracts::Stage::kRedraw}) {
+        for (const auto stage : contracts::kStages) {
             const auto posting =
                 contracts::read_audit(whole, job()->id, number, stage, party(name).node.public_key());
             if (posting && posting->opened)
