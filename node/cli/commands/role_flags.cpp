@@ -17,11 +17,6 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flag(verb, flags.memory);
     add_device_flag(verb, flags.device);
-    verb.add_option(
-            "--store-quota", flags.store_quota,
-            "Most that the home's blobs take, like 2TiB; a job that can make this process keep more is "
-            "left alone")
-        ->capture_default_str();
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
 }
@@ -56,6 +51,9 @@ void add_peer_flags(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--announce", flags.announce,
                     "HOST:PORT at which others reach the blob service (default: where it listens)");
     verb.add_option("--traffic", flags.traffic, "At the end, write the bytes sent and received to this file");
+    verb.add_option("--store-quota", flags.store_quota,
+                    "Most that the home's blobs take, like 2TiB; no job is worked for that can take more")
+        ->capture_default_str();
 }
 
 void add_memory_flag(CLI::App& verb, std::string& memory) {

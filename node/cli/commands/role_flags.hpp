@@ -35,7 +35,8 @@ void add_ledger_flags(CLI::App& verb, RoleFlags& flags);
 /// The same flags for another command of this program.
 std::vector<std::string> ledger_words(const RoleFlags& flags);
 
-/// Adds the flags of those alone whose blobs others fetch: --announce, --traffic.
+/// Adds the flags of those alone whose blobs others fetch: --announce, --traffic,
+/// --store-quota.
 void add_peer_flags(CLI::App& verb, RoleFlags& flags);
 
 /// Adds --memory. What it is given is checked by memory_flag(): kUsage when it is no amount of memory.

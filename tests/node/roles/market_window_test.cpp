@@ -79,6 +79,7 @@ TEST_CASE("a right slot that is challenged at the last height of its window is d
     Market market(quietly_watched());
     market.start();
     run_to_last_height(market);
+    market.party("bea").serves = false;  // whoever challenges has the base, and gives it to nobody
     market.restart_miner("mia");  // pins follow from the ledger's state, not from what a process remembers
     drop_evictable(market);
     const std::uint32_t slot = slots_of(market, "mia", kEarly).front().slot;
