@@ -239,7 +239,18 @@ TEST_CASE("verifiers that make up roots, merge falsely or censor, and a withheld
     }
     CHECK_FALSE(reasons_of(LineKind::kAudit, verifiers[kRubberStamp]).contains(Reason::kPaidAudit));
     auto false_merges = reasons_of(LineKind::kMerge, verifiers[kBadMerge]);
-    CHECK(false_merges[Reason::kMergeWrong] == job.spec.rounds);
+    const std::uint32_t accusing = false_merges[Reason::kMergeAccuses];
+    CHECK(accusing > 0);
+    CHECK(false_merges.size() == 1);
+    // It has nothing to reject in any of its games.
+    std::uint32_t lost_about_merges = 0;
+    for (const contracts::Game& game : contracts::list_games(network.state(), job.id)) {
+        if (game.kind != contracts::ClaimKind::kMerge) continue;
+        CHECK(game.challenger == verifiers[kBadMerge].node);
+        CHECK((game.accuses && !game.claimant_lost));
+        ++lost_about_merges;
+    }
+    CHECK(lost_about_merges == accusing);
     CHECK(network.lost_by(verifiers[kBadMerge]) > 0);
     auto censored = reasons_of(LineKind::kMerge, verifiers[kCensor]);
     CHECK(censored[Reason::kMergeFewerSlots] == job.spec.rounds);

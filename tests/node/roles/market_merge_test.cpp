@@ -94,6 +94,39 @@ TEST_CASE("a merge that most of the stake made up is challenged by the verifier 
         CHECK(verifier.dropped == (verifier.node != market.party("vito").node.public_key()));
 }
 
+TEST_CASE("a verifier that starts again before the settlement still opens the game of its merge, and wins") {
+    MarketOptions options = challenged();
+    options.conducts = {{"vera", Misconduct::kBadMerge}, {"viki", Misconduct::kBadMerge}};
+    Market market(options);
+    market.start();
+    // What it computed is gone with the role: its word is on the ledger.
+    REQUIRE(market.turn_until([&] {
+        const auto job = market.job();
+        const auto round = job ? contracts::read_round_progress(market.state(), job->id, 0) : std::nullopt;
+        return round && round->phase == contracts::RoundPhase::kMergeOpen;
+    }));
+    market.restart_verifier("vito");
+    check_both_lose(market, UnitKind::kMerge);
+}
+
+TEST_CASE("a verifier that merges falsely alone finds nothing to reject, concedes, and loses what it staked") {
+    MarketOptions options = challenged();
+    options.conducts = {{"vera", Misconduct::kBadMerge}};
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    market.turn_until([&] { return !played_in(market).empty() && !played_in(market)[0].is_open(); });
+    INFO("vera\n" << log_of(market, "vera"));
+    const auto games = played_in(market);
+    REQUIRE_FALSE(games.empty());
+    CHECK((games[0].kind == ClaimKind::kMerge && games[0].accuses && games[0].round == 0));
+    CHECK(games[0].challenger == market.party("vera").node.public_key());
+    CHECK((!games[0].claimant_lost && games[0].end == contracts::GameEnd::kConceded));
+    CHECK_FALSE(games[0].lost.is_zero());
+    CHECK(failures_in(market).empty());
+    check_nobody_ended(market);
+}
+
 TEST_CASE(
     "a clip that most of the stake falsified is what a game about the merge begins with, and it is lost") {
     MarketOptions options = challenged();

@@ -229,6 +229,28 @@ std::size_t open_at_once(const std::vector<Game>& games) {
 
 }  // namespace
 
+TEST_CASE("a false merge that does not stand costs its author a game, and the settlement takes nothing") {
+    const auto world = open_world(*find_strategy("bad-merge"));
+    const auto cheats = cheats_of(*world);
+    REQUIRE(cheats.size() == 1);
+    const JobOutcome outcome = job_of(*world);
+    std::size_t accusing = 0;
+    for (const SettlementLine& line : outcome.lines) {
+        CHECK(line.lost.is_zero());
+        if (line.kind != LineKind::kMerge || !cheats.contains(line.node)) continue;
+        CHECK(line.reason == Reason::kMergeAccuses);
+        ++accusing;
+    }
+    REQUIRE(accusing > 0);
+    CHECK(outcome.games.size() == accusing);
+    for (const Game& game : outcome.games) {
+        CHECK(cheats.contains(game.challenger));
+        CHECK((game.kind == contracts::ClaimKind::kMerge && game.accuses));
+        CHECK_FALSE(game.claimant_lost);
+        CHECK_FALSE(game.lost.is_zero());
+    }
+}
+
 TEST_CASE("a panel that accuses by one false root loses, and the miners are paid") {
     const auto world = open_world(*find_strategy("false-accusation"));
     const auto cheats = cheats_of(*world);
