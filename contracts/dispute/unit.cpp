@@ -20,7 +20,8 @@ bool has_referee(const program::StrategyRow& row, UnitKind kind) {
     switch (kind) {
         case UnitKind::kUpdate: return has_referee(row, ArrayUnit::kUpdate);
         case UnitKind::kMerge:
-            return has_referee(row, ArrayUnit::kMergedParameters) && has_referee(row, ArrayUnit::kMergedOuter);
+            return has_referee(row, ArrayUnit::kMergedParameters) &&
+                   has_referee(row, ArrayUnit::kMergedOuter);
         // Steps, what is handed on and clips are the same under every strategy.
         case UnitKind::kSegment:
         case UnitKind::kCarried:

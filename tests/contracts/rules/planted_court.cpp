@@ -32,8 +32,7 @@ PlantedCourt::PlantedCourt(JobSpec spec, const TraceOf& trace, const MergeOf& me
             Person& who = env.person(name);
             env.send(who, MergeSeal{job, 0, merge_seal(env.chain(), job, 0, who.node_key(), claim, salt)});
         }
-        for (const char* const name : kVerifiers)
-            env.send(env.person(name), MergeOpen{job, 0, claim, salt});
+        for (const char* const name : kVerifiers) env.send(env.person(name), MergeOpen{job, 0, claim, salt});
     }
     REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
 }
