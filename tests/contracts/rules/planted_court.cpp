@@ -77,7 +77,7 @@ Game PlantedCourt::convict(const DisputeOpen& challenge, dispute::UnitMemory& cl
     CHECK(game.end == GameEnd::kJudged);
     REQUIRE(game.claimant_lost);
     CHECK(read_claim(env.state(), id)->dead);
-    CHECK_FALSE(claim.bond.is_zero());
+    CHECK_FALSE(game.lost.is_zero());
     CHECK(game.lost >= claim.bond);
     CHECK(env.stake(accused) == stake - game.lost.units());
     CHECK(game.to_winner.units() + game.to_buyer.units() + game.to_outvoted.units() <= game.lost.units());
