@@ -4,10 +4,6 @@
 #include <cfenv>
 #include <span>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 namespace assay::base {
 
 namespace {
@@ -63,7 +59,9 @@ std::string fpcr_fault_text(std::uint64_t faults) { return text_of(kFpcrBits, fa
 
 std::uint64_t floating_point_faults() {
 #if defined(__x86_64__)
-    return mxcsr_faults(_mm_getcsr());
+    std::uint32_t mode = 0;
+    asm volatile("stmxcsr %0" : "=m"(mode));
+    return mxcsr_faults(mode);
 #elif defined(__aarch64__)
     std::uint64_t mode = 0;
     asm volatile("mrs %0, fpcr" : "=r"(mode));
@@ -82,11 +80,10 @@ Outcome<void> refuse_floating_point(std::uint64_t faults) {
 #else
     const std::string named = "does not round to nearest even";
 #endif
-    return fail(
-        ErrorKind::kPreflight,
-        "the floating-point mode of a thread of this process was changed: " + named,
-        "find what changed it (LD_PRELOAD, a library built with -ffast-math) and keep it out of "
-        "this process");
+    return fail(ErrorKind::kPreflight,
+                "the floating-point mode of a thread of this process was changed: " + named,
+                "find what changed it (LD_PRELOAD, a library built with -ffast-math) and keep it out of "
+                "this process");
 }
 
 }  // namespace assay::base

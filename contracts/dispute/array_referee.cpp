@@ -133,8 +133,7 @@ private:
 };
 
 bool is_judged(const ArrayFacts& facts) {
-    return has_referee(*facts.row, facts.unit) &&
-           (facts.unit == ArrayUnit::kUpdate || !facts.slots.empty());
+    return has_referee(*facts.row, facts.unit) && (facts.unit == ArrayUnit::kUpdate || !facts.slots.empty());
 }
 }  // namespace
 

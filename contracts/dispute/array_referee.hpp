@@ -46,7 +46,7 @@ struct ArrayPosition {
 /// Root of an array from the roots of its tensors (state_root.hpp). REQUIRES one for each.
 Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::vector<Hash256>& roots);
 
-/// Whether the referee knows how such arrays are made under a strategy: it has only the nesterov merge, and
+/// Whether the referee knows how such arrays are made under a strategy: it has one outer optimizer, and
 /// judges no codec that reads an array as a whole.
 bool has_referee(const program::StrategyRow& row, ArrayUnit unit);
 /// Whether there is such a partial: false, too, without a referee.

@@ -65,15 +65,12 @@ StepFacts facts_of(const program::JobSpec& spec, const program::Program& program
     StepFacts out{.program = &program,
                   .sequences = spec.train.batch,
                   .coefficients = program::Schedule(spec).at(place.round, place.step, place.age),
-                  .first_tokens = {},
+                  .place = place,
+                  .batch = program::BatchMap(spec),
                   .stream_tokens = spec.data.train_tokens,
                   .diverged_at = std::nullopt,
                   .starts_at_base = place.step == 0,
                   .first_output = {0}};
-    const program::BatchMap map(spec);
-    for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
-        out.first_tokens.push_back(map.first_token({place.round, place.step, place.slot, i}));
-    }
     for (const Operator& one : program.operators) {
         out.first_output.push_back(out.first_output.back() + static_cast<std::uint32_t>(one.outputs.size()));
     }

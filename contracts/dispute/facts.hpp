@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/program/batch_map.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/state_root.hpp"
 
@@ -26,8 +27,8 @@ struct StepFacts {
     const program::Program* program = nullptr;
     std::uint64_t sequences = 0;
     arithmetic::AdamWCoefficients coefficients;
-    /// Of each sequence, the place of its first token in the job's stream.
-    std::vector<std::uint64_t> first_tokens;
+    StepPlace place;
+    std::optional<program::BatchMap> batch;  ///< of the job; always there
     std::uint64_t stream_tokens = 0;
     /// The operator at whose outputs the claimant says that its work ended (trace.hpp): its outputs, not all
     /// finite, are the last of the step.
@@ -38,6 +39,12 @@ struct StepFacts {
     /// operator, how many there are.
     std::vector<std::uint32_t> first_output;
 
+    /// The place of a sequence's first token in the job's stream. Computed for whoever asks: a move of a game
+    /// asks for none, and a batch may have 65,536.
+    [[nodiscard]] std::uint64_t first_token(std::uint64_t sequence) const {
+        return batch->first_token(
+            {place.round, place.step, place.slot, static_cast<std::uint32_t>(sequence)});
+    }
     [[nodiscard]] std::uint64_t context() const { return program->model.context; }
     [[nodiscard]] std::uint64_t tokens() const { return sequences * context(); }
     /// Operators that wrote something, and how many outputs they have.

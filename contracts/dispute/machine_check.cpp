@@ -164,8 +164,8 @@ base::Outcome<void> check_machine() {
     }
     if (const base::Hash256 found = referee_digest(); found.hex() != kGolden) {
         return base::fail(base::ErrorKind::kPreflight,
-                          "the referee's known answers come out otherwise here (" + found.brief() +
-                              ", not " + std::string(kGolden.substr(0, 8)) + ")",
+                          "the referee's known answers come out otherwise here (" + found.brief() + ", not " +
+                              std::string(kGolden.substr(0, 8)) + ")",
                           use);
     }
     return {};

@@ -20,7 +20,8 @@ bool has_referee(const program::StrategyRow& row, UnitKind kind) {
     switch (kind) {
         case UnitKind::kUpdate: return has_referee(row, ArrayUnit::kUpdate);
         case UnitKind::kMerge:
-            return has_referee(row, ArrayUnit::kMergedParameters) && has_referee(row, ArrayUnit::kMergedOuter);
+            return has_referee(row, ArrayUnit::kMergedParameters) &&
+                   has_referee(row, ArrayUnit::kMergedOuter);
         // Steps, what is handed on and clips are the same under every strategy.
         case UnitKind::kSegment:
         case UnitKind::kCarried:
@@ -29,16 +30,45 @@ bool has_referee(const program::StrategyRow& row, UnitKind kind) {
     return true;
 }
 
-UnitFacts::UnitFacts(const program::JobSpec& spec, const UnitClaim& claim)
-    : spec_(spec),
-      claim_(claim),
-      program_(program::build_step_program(spec.model, spec.train, spec.profile)) {}
+namespace {
+
+/// What a step program follows from, and one.
+struct BuiltProgram {
+    program::ModelConfig model;
+    program::TrainConfig train;
+    program::Profile profile = program::Profile::kF32;
+    std::shared_ptr<const program::Program> program;
+};
+
+/// The step program of the job. A program of 1,024 layers takes some 20 ms to build, and every move of a game
+/// needs it twice, to be checked and to be carried out: each thread remembers the one that it built last. The
+/// value is that of the arguments in any case.
+std::shared_ptr<const program::Program> step_program(const program::JobSpec& spec) {
+    thread_local BuiltProgram last;
+    if (last.program == nullptr || last.model != spec.model || last.train != spec.train ||
+        last.profile != spec.profile) {
+        auto built = program::build_step_program(spec.model, spec.train, spec.profile);
+        last = {spec.model, spec.train, spec.profile,
+                std::make_shared<const program::Program>(std::move(built))};
+    }
+    return last.program;
+}
+
+}  // namespace
+
+UnitFacts::UnitFacts(const program::JobSpec& spec, const UnitClaim& claim) : spec_(spec), claim_(claim) {}
+
+const program::Program& UnitFacts::whole_program() const {
+    if (program_ == nullptr) program_ = step_program(spec_);
+    return *program_;
+}
 
 const StepFacts& UnitFacts::step(std::uint32_t step) {
     ASSAY_CHECK(step >= claim_.first_step && step <= claim_.last_step);
     if (at_ == step) return step_;
     const std::uint64_t age = claim_.age + (step - claim_.first_step);
-    step_ = facts_of(spec_, program_, {.round = claim_.round, .slot = claim_.slot, .step = step, .age = age});
+    step_ = facts_of(spec_, whole_program(),
+                     {.round = claim_.round, .slot = claim_.slot, .step = step, .age = age});
     if (step == claim_.last_step) step_.diverged_at = claim_.diverged_at;
     at_ = step;
     return step_;
@@ -46,7 +76,7 @@ const StepFacts& UnitFacts::step(std::uint32_t step) {
 
 ArrayFacts UnitFacts::array(ArrayUnit unit) const {
     ArrayFacts facts{.unit = unit,
-                     .tensors = &program_.parameters,
+                     .tensors = &whole_program().parameters,
                      .row = &program::strategy_of(spec_),
                      .settings = program::round_settings(spec_),
                      .slots = {}};
@@ -57,7 +87,7 @@ ArrayFacts UnitFacts::array(ArrayUnit unit) const {
 }
 
 ClipFacts UnitFacts::clip() const {
-    return {.tensors = &program_.parameters,
+    return {.tensors = &whole_program().parameters,
             .sum_exponent = program::round_settings(spec_).sum_exponent,
             .bound = spec_.train.max_update_norm.value()};
 }

@@ -74,7 +74,9 @@ public:
 
     [[nodiscard]] const UnitClaim& claim() const { return claim_; }
     [[nodiscard]] const program::JobSpec& spec() const { return spec_; }
-    [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const { return program_.parameters; }
+    [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const {
+        return whole_program().parameters;
+    }
     /// Of a step of the segment. REQUIRES a completed step, or the one at which the work ended.
     [[nodiscard]] const StepFacts& step(std::uint32_t step);
     /// Of an update, or of a merge's parameters or momentum.
@@ -86,9 +88,11 @@ public:
     [[nodiscard]] Hash256 merged_state(const Hash256& parameters, const Hash256& outer) const;
 
 private:
+    [[nodiscard]] const program::Program& whole_program() const;
+
     const program::JobSpec& spec_;
     const UnitClaim& claim_;
-    program::Program program_;
+    mutable std::shared_ptr<const program::Program> program_;  ///< null until something of it is asked for
     std::optional<std::uint32_t> at_;
     StepFacts step_;
 };

@@ -76,11 +76,11 @@ NumberBlock TileWork::gather(const std::vector<Source>& sources, std::uint64_t r
 }
 
 std::uint32_t TileWork::input(std::uint64_t row) {
-    return reader_.token(facts_.first_tokens[row / context()] + row % context());
+    return reader_.token(facts_.first_token(row / context()) + row % context());
 }
 
 std::uint32_t TileWork::target(std::uint64_t row) {
-    return reader_.token(facts_.first_tokens[row / context()] + row % context() + 1);
+    return reader_.token(facts_.first_token(row / context()) + row % context() + 1);
 }
 
 }  // namespace assay::dispute

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/round_law.hpp"
 
-#include "contracts/arithmetic/update.hpp"
 #include "contracts/base/check.hpp"
 
 namespace assay::program {
@@ -25,7 +24,10 @@ std::uint32_t update_clip(const JobSpec& spec, std::span<const std::int64_t> upd
 
 bool is_clip(std::uint32_t number) { return number <= arithmetic::kWholeClip; }
 
-bool is_share(std::uint64_t weight, std::uint32_t clip) { return arithmetic::is_in_range({{}, weight, clip}); }
+bool is_share(std::uint64_t weight, std::uint32_t clip) {
+    constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 32;  // WeightedUpdate
+    return weight >= 1 && weight <= kMostWeight && is_clip(clip);
+}
 
 bool carries_state(const JobSpec& spec) {
     return spec.inner_state == InnerState::kCarried && !strategy_of(spec).carried_arrays.empty();

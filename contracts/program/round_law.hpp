@@ -20,8 +20,8 @@ RoundSettings round_settings(const JobSpec& spec);
 /// The clip of a slot's update in the job's merges: kWholeClip in jobs without a norm bound.
 std::uint32_t update_clip(const JobSpec& spec, std::span<const std::int64_t> update);
 
-/// Whether a number can be the clip of an update: it is at most kWholeClip. And whether it and a weight can be
-/// those of an update in a merge.
+/// Whether a number can be the clip of an update: it is at most kWholeClip. And whether it and a weight can
+/// be those of an update in a merge.
 bool is_clip(std::uint32_t number);
 bool is_share(std::uint64_t weight, std::uint32_t clip);
 

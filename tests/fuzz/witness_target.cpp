@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Witnesses of disputes, which come from a claimant: a partial has one that wins, and any other bytes lose by
 // name. What a claimant may commit to before it opens anything: every law of partials computes from any
-// numbers, integers and tokens, those of updates, merges and clips from any weights and clips. And whole games
-// about units of every kind, whose claims may be hostile.
+// numbers, integers and tokens, those of updates, merges and clips from any weights and clips. And whole
+// games about units of every kind, whose claims may be hostile.
 #include <algorithm>
 #include <memory>
 

@@ -14,8 +14,8 @@
 namespace assay::fuzz {
 
 using namespace dispute;
-using disputed::ArrayPlayer;
 using disputed::ArrayStore;
+using disputed::ArrayUnitPlayer;
 using disputed::kStep;
 using disputed::StepPlayer;
 
@@ -166,17 +166,21 @@ void run_hostile_arrays(HostileBytes& stream) {
     const program::StrategyRow& row = *rows[stream.next() % rows.size()];
     const program::ExponentRange range = row.codec->exponents;
     const auto span = static_cast<unsigned>(range.most - range.least + 1);
-    ArrayFacts facts{static_cast<ArrayUnit>(1 + stream.next() % 3), &tensors, &row,
-                     {range.least + static_cast<int>(stream.next() % span), 0.7F, 0.9F}, {}};
+    ArrayFacts facts{static_cast<ArrayUnit>(1 + stream.next() % 3),
+                     &tensors,
+                     &row,
+                     {range.least + static_cast<int>(stream.next() % span), 0.7F, 0.9F},
+                     {}};
     if (facts.unit != ArrayUnit::kUpdate) {
         for (unsigned left = 1 + stream.next() % 70U; left > 0; --left) {
             const std::uint64_t weight = stream.one_in(16) ? stream.wide() : 1 + stream.next();
-            facts.slots.push_back({{}, weight, stream.one_in(16) ? any_clip(stream) : stream.word() % 65'537});
+            facts.slots.push_back(
+                {{}, weight, stream.one_in(16) ? any_clip(stream) : stream.word() % 65'537});
         }
     }
     const std::uint32_t tensor = stream.next() % 2U;
-    const ArrayPosition at{tensor, stream.next() % arithmetic::tile_count(tensors[tensor].rows, tensors[tensor].cols),
-                           0};
+    const ArrayPosition at{
+        tensor, stream.next() % arithmetic::tile_count(tensors[tensor].rows, tensors[tensor].cols), 0};
     for (const Cells& cells : compute_partials(facts, at, memory)) {
         const Cells again = decode_cells(cells.shape(), encode_cells(cells));
         ASSAY_CHECK(partial_hash(again) == partial_hash(cells));
@@ -225,12 +229,13 @@ void Walk::Parts::make_segment(FuzzedStep& at, HostileBytes& stream) {
 
 void Walk::Parts::make_update(ArrayWorld& world, HostileBytes& stream) {
     std::vector<std::int64_t> update = world.store.updates[0];
-    claim.states = {program::state_root(world.store.base_roots()), program::state_root(world.store.end_roots())};
+    claim.states = {program::state_root(world.store.base_roots()),
+                    program::state_root(world.store.end_roots())};
     if (hostile && stream.one_in(3)) claim.diverged_at = 0;
     if (hostile) update[stream.word() % update.size()] = std::bit_cast<std::int64_t>(stream.wide());
     claim.claimed = world.store.update_root(update);
     begin();
-    auto own = std::make_unique<ArrayPlayer>(*facts, world.store);
+    auto own = std::make_unique<ArrayUnitPlayer>(*facts, world.store);
     own->update = std::move(update);
     player = std::move(own);
 }
@@ -258,7 +263,7 @@ void Walk::Parts::make_merge(ArrayWorld& world, HostileBytes& stream) {
         merged[stream.word() % merged.size()] = std::bit_cast<float>(stream.word());
     }
     begin();
-    auto own = std::make_unique<ArrayPlayer>(*facts, world.store);
+    auto own = std::make_unique<ArrayUnitPlayer>(*facts, world.store);
     own->merged = std::move(merged);
     own->merged_outer = world.merged_outer;
     claim.claimed = own->merged_root();
@@ -272,7 +277,7 @@ void Walk::Parts::make_clip(ArrayWorld& world, HostileBytes& stream) {
     clipped = std::make_unique<ArrayStore>(world.store.tensors());
     clipped->updates = {world.store.updates[1]};
     begin();
-    player = std::make_unique<ArrayPlayer>(*facts, *clipped);
+    player = std::make_unique<ArrayUnitPlayer>(*facts, *clipped);
 }
 
 // A post and a pick.

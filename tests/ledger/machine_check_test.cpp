@@ -76,8 +76,8 @@ TEST_CASE("a mode that a transaction leaves behind keeps its block from being pr
         REQUIRE(application->begin());
         const Hash256 root = application->info().app_hash;
         // The second one is refused: a proposer is not to be accused either.
-        for (const auto& block : {std::vector<Bytes>{toy_transaction(1, 0, 5)},
-                                                std::vector<Bytes>{toy_transaction(1, 7, 5)}}) {
+        for (const std::uint64_t nonce : {0U, 7U}) {
+            const std::vector<Bytes> block = {toy_transaction(1, nonce, 5)};
             machine.leaves = mode;
             const auto prepared = application->prepare(block);
             test::ScopedMode::reset();

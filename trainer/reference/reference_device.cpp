@@ -10,7 +10,9 @@ namespace assay::trainer {
 
 PlanHints ReferenceDevice::hints() const { return {.tokens = 2048, .head_rows = 2048, .runs_groups = false}; }
 
-base::Outcome<void> ReferenceDevice::check() { return base::refuse_floating_point(base::floating_point_faults()); }
+base::Outcome<void> ReferenceDevice::check() {
+    return base::refuse_floating_point(base::floating_point_faults());
+}
 
 std::uint64_t ReferenceDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {
     std::uint64_t floats = 0;

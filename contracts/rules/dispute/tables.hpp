@@ -34,8 +34,8 @@ struct OpenGame {
 /// Those of a claimant, in the order in which they were opened.
 std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& claimant);
 
-/// What is disputed, from what the ledger holds of the claim. Nothing: no such unit, none that has anything to
-/// dispute, or none that the referee can judge (has_referee). REQUIRES an open claim of a settled round.
+/// What is disputed, from what the ledger holds of the claim. Nothing: no such unit, none that has anything
+/// to dispute, or none that the referee can judge (has_referee). REQUIRES an open claim of a settled round.
 std::optional<dispute::UnitClaim> unit_claim(const StateView& state, const ClaimId& id,
                                              dispute::UnitKind unit, std::uint32_t part);
 /// The same whether the referee can judge it or not: for games that end without it.

@@ -63,7 +63,8 @@ Hash256 ArrayStore::update_root(std::span<const std::int64_t> update) const {
 }
 
 std::span<const float> ArrayStore::part(const Source& source) const {
-    const bool is_outer = static_cast<program::StateComponent>(source.array) == program::StateComponent::kOuter;
+    const bool is_outer =
+        static_cast<program::StateComponent>(source.array) == program::StateComponent::kOuter;
     return part_of(tensors_[source.number], source.state != 0 ? end : is_outer ? outer : base);
 }
 
@@ -111,27 +112,28 @@ const StoredTree& ArrayStore::components(std::uint32_t state) {
     return components_;
 }
 
-ArrayUnit ArrayPlayer::unit(const Way& way) const {
+ArrayUnit ArrayUnitPlayer::unit(const Way& way) const {
     if (facts_.claim().kind == UnitKind::kUpdate) return ArrayUnit::kUpdate;
     return way.is_outer ? ArrayUnit::kMergedOuter : ArrayUnit::kMergedParameters;
 }
 
-StoredTree ArrayPlayer::tree(const Way& way, std::uint32_t tensor) const {
+StoredTree ArrayUnitPlayer::tree(const Way& way, std::uint32_t tensor) const {
     const program::TensorInfo& info = store_.tensors()[tensor];
     if (unit(way) == ArrayUnit::kUpdate) return whole_tiles(info.rows, info.cols, part_of(info, update));
     return tile_tree(info.rows, info.cols, part_of(info, way.is_outer ? merged_outer : merged));
 }
 
-std::vector<Hash256> ArrayPlayer::arrays() {
-    return {program::array_root(store_.tensors(), merged), program::array_root(store_.tensors(), merged_outer)};
+std::vector<Hash256> ArrayUnitPlayer::arrays() {
+    return {program::array_root(store_.tensors(), merged),
+            program::array_root(store_.tensors(), merged_outer)};
 }
 
-Hash256 ArrayPlayer::merged_root() const {
+Hash256 ArrayUnitPlayer::merged_root() const {
     return facts_.merged_state(program::array_root(store_.tensors(), merged),
                                program::array_root(store_.tensors(), merged_outer));
 }
 
-std::vector<Cells> ArrayPlayer::partials(const Way& way) {
+std::vector<Cells> ArrayUnitPlayer::partials(const Way& way) {
     if (facts_.claim().kind == UnitKind::kClip) {
         std::vector<Cells> out = compute_partials(facts_.clip(), store_);
         out.back().whole[0] = facts_.claim().clips[0];
@@ -153,7 +155,7 @@ std::vector<Cells> ArrayPlayer::partials(const Way& way) {
     return out;
 }
 
-std::vector<Hash256> ArrayPlayer::row(const Way& way) {
+std::vector<Hash256> ArrayUnitPlayer::row(const Way& way) {
     StoredTree all;
     if (way.stage == WayStage::kTensors) {
         std::vector<Hash256> leaves;
@@ -169,7 +171,7 @@ std::vector<Hash256> ArrayPlayer::row(const Way& way) {
     return {nodes.begin(), nodes.end()};
 }
 
-base::Bytes ArrayPlayer::witness(const Way& way) {
+base::Bytes ArrayUnitPlayer::witness(const Way& way) {
     const std::vector<Cells> own = partials(way);
     const StoredTree tree = partial_tree(own);
     if (facts_.claim().kind == UnitKind::kClip)

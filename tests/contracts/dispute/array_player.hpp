@@ -48,10 +48,10 @@ private:
 assay::dispute::StoredTree whole_tiles(std::uint64_t rows, std::uint64_t cols,
                                        std::span<const std::int64_t> values);
 
-class ArrayPlayer final : public assay::dispute::UnitMemory {
+class ArrayUnitPlayer final : public assay::dispute::UnitMemory {
 public:
     /// Both outlive it.
-    ArrayPlayer(assay::dispute::UnitFacts& facts, ArrayStore& store) : facts_(facts), store_(store) {}
+    ArrayUnitPlayer(assay::dispute::UnitFacts& facts, ArrayStore& store) : facts_(facts), store_(store) {}
 
     /// What it claims was made: an update, and the two arrays of a merge.
     std::vector<std::int64_t> update;

@@ -7,6 +7,7 @@
 #include "contracts/dispute/array_referee.hpp"
 #include "contracts/dispute/clip_referee.hpp"
 #include "contracts/dispute/commitments.hpp"
+#include "contracts/dispute/unit.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
@@ -302,6 +303,26 @@ TEST_CASE("an update out of range and a base that is not finite have verdicts") 
         CHECK(to_text(verdict().reason) == "not_finite");
         memory.base[5] = std::numeric_limits<float>::quiet_NaN();
         CHECK(to_text(verdict().outcome) == "job_void");
+    }
+}
+
+TEST_CASE("every strategy's units have a referee; an update that is read as a whole has none") {
+    for (const program::StrategyRow* const row : program::strategies()) {
+        INFO(row->word << " " << row->codec->word);
+        for (const UnitKind kind :
+             {UnitKind::kSegment, UnitKind::kUpdate, UnitKind::kCarried, UnitKind::kMerge, UnitKind::kClip}) {
+            INFO(to_text(kind));
+            CHECK(has_referee(*row, kind));
+        }
+        program::UpdateCodec whole = *row->codec;
+        whole.cut = program::ArrayCut::kNowhere;
+        program::StrategyRow other = *row;
+        other.codec = &whole;
+        CHECK_FALSE(has_referee(other, UnitKind::kUpdate));
+        CHECK(has_referee(other, UnitKind::kMerge));
+        const program::OuterOptimizer unknown = *row->outer;
+        other.outer = &unknown;
+        CHECK_FALSE(has_referee(other, UnitKind::kMerge));
     }
 }
 

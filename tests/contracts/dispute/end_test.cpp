@@ -53,7 +53,8 @@ TEST_CASE("the state behind a step is what its outputs make") {
     // The reference step gives the same state.
     program::SlotArrays state = step.inputs.state;
     std::vector<std::uint32_t> tokens;
-    for (const std::uint64_t first : facts.first_tokens) {
+    for (std::uint64_t sequence = 0; sequence < facts.sequences; ++sequence) {
+        const std::uint64_t first = facts.first_token(sequence);
         for (std::uint64_t t = first; t <= first + facts.context(); ++t) {
             tokens.push_back(step.inputs.token_file[1024 + 2 * t] +
                              256U * step.inputs.token_file[1024 + 2 * t + 1]);

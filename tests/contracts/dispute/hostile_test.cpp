@@ -216,7 +216,7 @@ TEST_CASE("maxima that elements exceed and sums that nothing reaches are refused
 TEST_CASE("a token that the vocabulary does not have voids the job") {
     Step step;
     make_step(step, variant_of("gpt2 f32"));
-    const std::size_t at = program::kTokenFileHeader + 2 * step.inputs.facts.first_tokens[0];
+    const std::size_t at = program::kTokenFileHeader + 2 * step.inputs.facts.first_token(0);
     StepCommitments honest(step.inputs);
     PlayedClaim claim{{0, 1, 0, 0, 0, 0}, honest.partials({0, 1, 0, 0, 0, 0})};
     FixedHashes fixed = disputed::fixed_hashes(step, honest, claim);

@@ -70,7 +70,8 @@ public:
         if (step == kStep) return step_.state_root;
         if (step == kStep + 1) return components_.root();
         // Behind the step everything differs that followed from it.
-        return assay::base::hash("test/state", assay::base::as_bytes((step > kStep ? name_ : "") + std::to_string(step)));
+        return assay::base::hash("test/state",
+                                 assay::base::as_bytes((step > kStep ? name_ : "") + std::to_string(step)));
     }
     std::vector<assay::base::Hash256> row(const assay::dispute::Way& way) override {
         const assay::dispute::StoredTree& tree = tree_of(way);
@@ -84,7 +85,8 @@ public:
             case assay::dispute::WayStage::kOutputs: return commitments_.outputs();
             case assay::dispute::WayStage::kComponents: return components_;
             case assay::dispute::WayStage::kStateTensors: return arrays_[way.state.component];
-            case assay::dispute::WayStage::kTiles: return commitments_.tiles_of(way.at.operator_index, way.at.output);
+            case assay::dispute::WayStage::kTiles:
+                return commitments_.tiles_of(way.at.operator_index, way.at.output);
             default: break;
         }
         partials_ = partial_tree(commitments_.partials(way.at));
@@ -101,7 +103,8 @@ public:
             return end_witness(way.state, commitments_, arrays_[way.state.component % 3], components_,
                                commitments_.outputs().row(0)[output]);
         }
-        if (way.step_end) return fingerprint_witness(commitments_, way.step_end == assay::dispute::StepEnd::kNorm);
+        if (way.step_end)
+            return fingerprint_witness(commitments_, way.step_end == assay::dispute::StepEnd::kNorm);
         const auto partials = commitments_.partials(way.at);
         return make_witness(way.at, commitments_, partials, partial_tree(partials));
     }

@@ -32,8 +32,7 @@ PlantedCourt::PlantedCourt(JobSpec spec, const TraceOf& trace, const MergeOf& me
             Person& who = env.person(name);
             env.send(who, MergeSeal{job, 0, merge_seal(env.chain(), job, 0, who.node_key(), claim, salt)});
         }
-        for (const char* const name : kVerifiers)
-            env.send(env.person(name), MergeOpen{job, 0, claim, salt});
+        for (const char* const name : kVerifiers) env.send(env.person(name), MergeOpen{job, 0, claim, salt});
     }
     REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
 }
@@ -78,7 +77,7 @@ Game PlantedCourt::convict(const DisputeOpen& challenge, dispute::UnitMemory& cl
     CHECK(game.end == GameEnd::kJudged);
     REQUIRE(game.claimant_lost);
     CHECK(read_claim(env.state(), id)->dead);
-    CHECK_FALSE(claim.bond.is_zero());
+    CHECK_FALSE(game.lost.is_zero());
     CHECK(game.lost >= claim.bond);
     CHECK(env.stake(accused) == stake - game.lost.units());
     CHECK(game.to_winner.units() + game.to_buyer.units() <= game.lost.units());

@@ -37,7 +37,8 @@ struct PlantedCourt {
 
     /// v4 challenges, the claim dies by the ledger's own computation, its bond is lost; then somebody who
     /// vouched for it is called with the same words and loses as well.
-    Game convict(const DisputeOpen& challenge, dispute::UnitMemory& claimant, dispute::UnitMemory& challenger);
+    Game convict(const DisputeOpen& challenge, dispute::UnitMemory& claimant,
+                 dispute::UnitMemory& challenger);
 };
 
 }  // namespace assay::contracts::test

@@ -52,7 +52,8 @@ inline std::vector<std::uint32_t> tokens_of(const disputed::Step& step) {
     const dispute::StepFacts& facts = step.inputs.facts;
     const std::uint64_t width = program::token_bytes(facts.program->model.vocabulary);
     std::vector<std::uint32_t> out;
-    for (const std::uint64_t first : facts.first_tokens) {
+    for (std::uint64_t sequence = 0; sequence < facts.sequences; ++sequence) {
+        const std::uint64_t first = facts.first_token(sequence);
         for (std::uint64_t t = first; t <= first + facts.context(); ++t) {
             std::uint32_t token = 0;
             for (std::uint64_t i = 0; i < width; ++i) {
