@@ -109,7 +109,7 @@ TEST_CASE("a verifier that starts again before the settlement still opens the ga
     check_both_lose(market, UnitKind::kMerge);
 }
 
-TEST_CASE("a verifier that merges falsely alone finds nothing to reject, concedes, and loses what it staked") {
+TEST_CASE("who merges falsely alone finds nothing to reject, concedes, and loses what it staked") {
     MarketOptions options = challenged();
     options.conducts = {{"vera", Misconduct::kBadMerge}};
     Market market(options);
