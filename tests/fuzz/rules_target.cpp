@@ -75,12 +75,11 @@ int main(int count, char** arguments) {
         static_cast<unsigned long long>(reached.bonded_calls),
         static_cast<unsigned long long>(reached.merge_accusations), reached.refusals.size(),
         reached.verdicts.size(), reached.ends.size());
-    bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 &&
-               reached.replays > 0 && reached.unstored > 0 && reached.withheld_links > 0 &&
-               reached.lost_games > 0 && reached.won_games > 0 && reached.accusations > 0 &&
-               reached.dropped_accusations > 0 && reached.cleared_slots > 0 && reached.merge_calls > 0 &&
-               reached.bonded_calls > 0 && reached.merge_accusations > 0 &&
-               reached.verdicts.size() >= 6 && reached.ends.size() >= 4;
+    bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 && reached.replays > 0 &&
+               reached.unstored > 0 && reached.withheld_links > 0 && reached.lost_games > 0 &&
+               reached.won_games > 0 && reached.accusations > 0 && reached.dropped_accusations > 0 &&
+               reached.cleared_slots > 0 && reached.merge_calls > 0 && reached.bonded_calls > 0 &&
+               reached.merge_accusations > 0 && reached.verdicts.size() >= 6 && reached.ends.size() >= 4;
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
          type <= static_cast<int>(contracts::TxType::kDisputeCall); ++type) {
         const std::string_view name = contracts::to_text(static_cast<contracts::TxType>(type));

@@ -77,8 +77,8 @@ BondLoss bond_loss(const Params& params, Reason verdict, Amount bond);
 /// round.
 std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec);
 
-/// What a verifier loses for a sealed merge that was not opened, where this is the dearest bond of the round's
-/// slots: part of it, rounded up, never below Params::verifier_penalty.
+/// What a verifier loses for a sealed merge that was not opened, where this is the dearest bond of the
+/// round's slots: part of it, rounded up, never below Params::verifier_penalty.
 Amount word_penalty(const Params& params, Amount bond);
 
 /// What a verifier loses that accused a slot or a merge wrongly, and one that was drawn for a slot and sealed
