@@ -97,15 +97,20 @@ Bytes RulesWorld::some_witness() {
     constexpr std::size_t kTileBytes = 1'024;
     constexpr std::array<std::size_t, 4> kEdges = {0, 1, dispute::kMaxWitnessBytes,
                                                    dispute::kMaxWitnessBytes + 1};
-    std::size_t size = chance(8) ? kEdges[choose_(kEdges.size())]
-                                 : kTileBytes * choose_(3) + sizeof(Hash256::bytes) * choose_(40);
-    if (chance(8)) size += choose_(32);
+    const std::uint64_t choice = choose_(4'000);  // the one choice that the whole witness takes
+    const std::uint64_t more = choice / 8;
+    const bool is_edge = choice % 8 == 0;
+    std::size_t size = is_edge ? kEdges[more % kEdges.size()] : kTileBytes * (more % 3) + 32 * (more % 40);
+    if (choice % 8 == 1) size += more % 32;
     Bytes out;
     out.reserve(size);
-    while (out.size() < size) {
+    for (std::uint32_t number = 0; out.size() < size; ++number) {
         // Hashes alone are seldom finite numbers.
-        const Hash256 piece = chance(2) ? Hash256{} : some_hash();
-        const std::size_t take = std::min(size - out.size(), chance(3) ? kTileBytes : sizeof(piece.bytes));
+        const bool zeros = (choice + number) % 2 == 0;
+        const Hash256 piece =
+            zeros ? Hash256{} : derived("witness", Hash256{}, people_[0].node.public_key(), number);
+        const std::size_t most = zeros ? kTileBytes : sizeof(piece.bytes);
+        const std::size_t take = std::min(size - out.size(), most);
         for (std::size_t i = 0; i < take; ++i) out.push_back(piece.bytes[i % sizeof(piece.bytes)]);
     }
     return out;
