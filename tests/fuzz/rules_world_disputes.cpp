@@ -2,7 +2,6 @@
 // What players of the random ledger do in games: challenge what is settled, post what may or may not fold,
 // pick anything, prove nothing, concede, call, or stay silent.
 #include <algorithm>
-#include <array>
 
 #include "contracts/rules/dispute/games.hpp"
 #include "tests/fuzz/rules_world.hpp"
@@ -92,30 +91,6 @@ void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
     if (slot && slot->cleared && game.accuses && !game.claimant_lost) ++reached_.cleared_slots;
 }
 
-/// As long as witnesses are, of hashes and numbers that somebody chose: none opens anything.
-Bytes RulesWorld::some_witness() {
-    constexpr std::size_t kTileBytes = 1'024;
-    constexpr std::array<std::size_t, 4> kEdges = {0, 1, dispute::kMaxWitnessBytes,
-                                                   dispute::kMaxWitnessBytes + 1};
-    const std::uint64_t choice = choose_(4'000);  // the one choice that the whole witness takes
-    const std::uint64_t more = choice / 8;
-    const bool is_edge = choice % 8 == 0;
-    std::size_t size = is_edge ? kEdges[more % kEdges.size()] : kTileBytes * (more % 3) + 32 * (more % 40);
-    if (choice % 8 == 1) size += more % 32;
-    Bytes out;
-    out.reserve(size);
-    for (std::uint32_t number = 0; out.size() < size; ++number) {
-        // Hashes alone are seldom finite numbers.
-        const bool zeros = (choice + number) % 2 == 0;
-        const Hash256 piece =
-            zeros ? Hash256{} : derived("witness", Hash256{}, people_[0].node.public_key(), number);
-        const std::size_t most = zeros ? kTileBytes : sizeof(piece.bytes);
-        const std::size_t take = std::min(size - out.size(), most);
-        for (std::size_t i = 0; i < take; ++i) out.push_back(piece.bytes[i % sizeof(piece.bytes)]);
-    }
-    return out;
-}
-
 void RulesWorld::play(const Job& job, const Game& listed) {
     const auto game = read_game(state_, job.id, listed.number);
     Person* claimant = by_node(game->claimant);
@@ -137,7 +112,7 @@ void RulesWorld::play(const Job& job, const Game& listed) {
         return send(*challenger, DisputePick{job.id, game->number, pick});
     }
     if (game->way.stage == dispute::WayStage::kWitness) {
-        return send(*claimant, DisputeProve{job.id, game->number, some_witness()});
+        return send(*claimant, DisputeProve{job.id, game->number, base::Bytes(choose_(4'000), 7)});
     }
     std::vector<Hash256> hashes(chance(20) ? choose_(9) : dispute::wanted_hashes(game->way));
     for (Hash256& hash : hashes) hash = some_hash();
