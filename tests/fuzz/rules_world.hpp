@@ -84,7 +84,6 @@ private:
     bool end_of_settled(const contracts::ClaimId& id);
     void play(const contracts::Job& job, const contracts::Game& game);
     void call(const contracts::Job& job, const contracts::Game& killer, Person& winner);
-    base::Bytes some_witness();
     void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
@@ -107,7 +106,6 @@ private:
     static base::Hash256 derived(const std::string& tag, const base::Hash256& first,
                                  const base::PublicKey& key, std::uint64_t number = 0);
     contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
-    static std::uint32_t clip_of(const contracts::Job& job, std::uint8_t manner);
 
     void send(Person& who, Payload payload);
     void hand_in(const base::Bytes& bytes, contracts::TxType type);

@@ -104,20 +104,11 @@ MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
     claim.slots = storage_bits(job.spec.slots, slots);
     if (manner < 12) return claim;
     const PublicKey who = manner < 24 ? verifier : PublicKey{};
-    if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), clip_of(job, manner));
+    if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), manner < 240 ? 65'536U : 1U);
     claim.base_root = contracts::test::base_named(derived("base", job.id, who, job.round).hex());
     claim.base_blob = derived("base blob", job.id, who, job.round);
     claim.held_out_loss = manner < 20 ? 1U : 2U;
     return claim;
-}
-
-std::uint32_t RulesWorld::clip_of(const Job& job, std::uint8_t manner) {
-    // What none can be: it is refused.
-    if (manner >= 248) return manner % 2 == 0 ? 65'537U : UINT32_MAX;
-    if (manner >= 240) return 1;
-    // In some jobs all merge with the same odd ones, so that there are games about them.
-    const Hash256 odd = derived("odd clips", job.id, PublicKey{}, 0);
-    return odd.bytes[0] < 96 ? 256U * odd.bytes[1] : 65'536U;
 }
 
 void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
