@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "contracts/base/wide.hpp"
 #include "contracts/program/round_plan.hpp"
@@ -65,16 +66,28 @@ std::size_t running_games(const StateView& state, const PublicKey& claimant) {
     return running;
 }
 
-/// Starts the games that have waited longest, as many as there is room for.
+/// Starts queued games, as many as there is room for: first those of the challenger with the fewest running
+/// ones, of these the one that has waited longest. Whoever fills a friend's queue holds up nobody else's
+/// first game by more than those that run.
 void start_queued(Work& work, const PublicKey& claimant) {
-    std::size_t running = running_games(work.state, claimant);
-    for (const OpenGame& open : list_open_games(work.state, claimant)) {
-        if (running >= kGamesAtOnce) return;
-        Game game = required(read_game(work.state, open.job, open.number));
-        if (game.phase != GamePhase::kQueued) continue;
-        start(work, open.job, game);
-        write_game(work.state, open.job, game);
-        ++running;
+    const std::vector<OpenGame> open = list_open_games(work.state, claimant);
+    for (std::size_t running = running_games(work.state, claimant); running < kGamesAtOnce; ++running) {
+        std::map<PublicKey, std::size_t> playing;  // running games of each challenger's owner
+        for (const OpenGame& one : open) {
+            const auto game = load<Game>(work.state, game_key(one.job, one.number));
+            if (game && game->phase == GamePhase::kRunning) ++playing[game->challenger_owner];
+        }
+        std::optional<std::pair<std::size_t, const OpenGame*>> next;
+        for (const OpenGame& one : open) {
+            const auto game = load<Game>(work.state, game_key(one.job, one.number));
+            if (!game || game->phase != GamePhase::kQueued) continue;
+            const std::size_t others = playing[game->challenger_owner];
+            if (!next || others < next->first) next = {others, &one};
+        }
+        if (!next) return;
+        Game game = required(read_game(work.state, next->second->job, next->second->number));
+        start(work, next->second->job, game);
+        write_game(work.state, next->second->job, game);
     }
 }
 

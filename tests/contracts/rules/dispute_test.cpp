@@ -193,6 +193,21 @@ TEST_CASE("a claimant plays two games at once; the others wait, and so does the 
     CHECK_FALSE(w.game(0).claimant_lost);
 }
 
+TEST_CASE("who fills a claimant's queue holds up nobody else's first game by more than those that run") {
+    DisputeWorld w;
+    const std::string miner = w.miner_of(0);
+    for (int i = 0; i < 5; ++i) w.open("v4", 0, UnitKind::kCarried);
+    w.open("m5", 0, UnitKind::kCarried);  // the sixth, of another owner
+    CHECK(w.game(2).phase == GamePhase::kQueued);
+    w.env.send(w.env.person(miner), DisputeProve{w.job, 0, w.true_witness()});
+    CHECK(w.game(5).phase == GamePhase::kRunning);
+    CHECK(w.game(2).phase == GamePhase::kQueued);
+    // Of one owner the games go on in their order.
+    w.env.send(w.env.person(miner), DisputeProve{w.job, 1, w.true_witness()});
+    CHECK(w.game(2).phase == GamePhase::kRunning);
+    CHECK(w.game(3).phase == GamePhase::kQueued);
+}
+
 TEST_CASE("a claim stays open behind its window while a game about it is") {
     DisputeWorld w;
     const std::string miner = w.miner_of(0);
