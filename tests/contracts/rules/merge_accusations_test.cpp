@@ -134,7 +134,9 @@ TEST_CASE("a false merger that opens its game in the last block for it and loses
     for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) CHECK_FALSE(slot.cleared);
 }
 
-TEST_CASE("when the claim dies in a friend's game, conceded first, an accuser without a game loses nothing") {
+TEST_CASE(
+    "when the claim dies in a friend's game, conceded first, an accuser without a game loses nothing, and "
+    "may call") {
     AccusedMerge w;
     w.merge(kThreeConspire);
     const std::uint64_t due = w.claim().accuse_by;
@@ -145,8 +147,10 @@ TEST_CASE("when the claim dies in a friend's game, conceded first, an accuser wi
     CHECK((w.claim().dead && w.claim().accuse_by == 0 && w.claim().accusations.empty()));
     CHECK(count_due_in_games(w.env.state(), w.job) == 0);
     w.env.refuse(Reason::kClaimDead, w.env.person("v4"), w.challenge());
+    w.env.send(w.env.person("v4"), w.call(w.vouchers().at(0)));
+    CHECK(w.game(1).called);
     w.env.advance_to(due + 1);
-    CHECK(w.games() == 1);
+    CHECK(w.games() == 2);
     CHECK(w.bond_of("v4") == locked);
     CHECK_FALSE(w.enlisted(w.env.person("v4").node_key()).dropped);
 }
@@ -161,9 +165,9 @@ TEST_CASE("when the claim dies in a friend's game, an accuser with an open one l
     w.env.send(w.env.person(w.claimant()), DisputeConcede{w.job, 0});
     CHECK((w.game(1).end == GameEnd::kClosed && w.game(1).lost.is_zero()));
     CHECK(w.bond_of("v4") == locked);
-    const auto vouchers = w.vouchers(1);
+    const auto vouchers = w.vouchers();
     REQUIRE(vouchers.size() == 2);
-    w.env.send(w.env.person("v4"), w.call(vouchers[0], 1));
+    w.env.send(w.env.person("v4"), w.call(vouchers[0]));
     CHECK(w.game(2).called);
 }
 
