@@ -61,6 +61,10 @@ public:
         return __shfl_down_sync(0xffffffffU, value, lanes);
     }
     template <class T>
+    ASSAY_SIMT T shfl(T value, unsigned lane) const {
+        return __shfl_sync(0xffffffffU, value, lane);
+    }
+    template <class T>
     ASSAY_SIMT T shfl_xor(T value, unsigned lanes) const {
         return __shfl_xor_sync(0xffffffffU, value, lanes);
     }

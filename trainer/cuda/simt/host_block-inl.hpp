@@ -46,6 +46,11 @@ public:
         const unsigned from = lane() + lanes;
         return exchange(value, from < 32 ? from : lane());
     }
+    /// The value of lane `from`.
+    template <class T>
+    [[nodiscard]] T shfl(T value, unsigned from) const {
+        return exchange(value, from);
+    }
     template <class T>
     [[nodiscard]] T shfl_xor(T value, unsigned lanes) const {
         return exchange(value, lane() ^ lanes);

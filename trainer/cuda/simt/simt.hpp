@@ -14,10 +14,10 @@
 // and is started by launch<K>(grid, stream, args). A launch writes every number of an OutputArray once.
 //
 // SimtBlock has x(), y(), z() (its place in the grid), thread(), lane(), warp(), shared<Shared>(), sync(),
-// shfl_down(value, lanes) and shfl_xor(value, lanes) of 32-bit numbers, mma_s8, copy4 and copy16 (from
-// memory to shared memory, there after commit_copies() and wait_copies<n>(), all but the last n groups of
-// them; what is not `valid` becomes zeros), and atomic_min. All lanes of a warp take part in a warp's
-// operation.
+// shfl_down(value, lanes), shfl(value, lane) and shfl_xor(value, lanes) of 32-bit numbers, mma_s8, copy4 and
+// copy16 (from memory to shared memory, there after commit_copies() and wait_copies<n>(), all but the last n
+// groups of them; what is not `valid` becomes zeros), and atomic_min. All lanes of a warp take part in a
+// warp's operation.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudaHostDevice gives the kernels of a GPU as a Device without one: every operator is launched on the
+// emulation (simt/), so that a whole job shows whether the kernels have the law's bits. Operators run one by
+// one. Roots and the ends of a round are the host's, by the law. Slow; no miner works on it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "contracts/arithmetic/rope.hpp"
+#include "trainer/cuda/launch/products.hpp"
+#include "trainer/cuda/launch/rows.hpp"
+#include "trainer/host/arena.hpp"
+#include "trainer/step/host_device.hpp"
+
+namespace assay::trainer::cuda {
+
+class CudaHostDevice final : public HostDevice {
+public:
+    explicit CudaHostDevice(int threads, const StreamOptions& options = {});
+
+    [[nodiscard]] std::string_view name() const override { return "cuda-host"; }
+    [[nodiscard]] PlanHints hints() const override;
+    /// The floating-point mode, and that no kernel broke a rule of the machine.
+    [[nodiscard]] base::Outcome<void> check() override;
+
+    float* allocate(std::uint64_t count) override { return arena_->allocate(count); }
+    void release(float* at) override { arena_->release(at); }
+    [[nodiscard]] std::uint64_t scratch(const program::Program&, const Group&,
+                                        const GroupShape&) const override {
+        return 0;
+    }
+    [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
+                                          const GroupShape& shape) const override;
+    void begin(const program::Program& program, const StepNumbers& numbers) override;
+    void load(std::span<const std::uint32_t> tokens) override;
+    void select(std::uint64_t first, std::uint64_t count) override;
+    void run(const GroupCall& call) override;
+    std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
+                                      std::span<float> values) override;
+
+protected:
+    void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
+
+private:
+    using Operator = program::Operator;
+
+    // An operator and where its tensors lie.
+    struct OperatorCall {
+        const Operator& one;
+        std::span<float* const> tensors;
+        std::uint32_t index = 0;
+        [[nodiscard]] const float* in(std::size_t i) const { return tensors[one.operands[i]]; }
+    };
+    // `matrices` products c = a · b, strided, with what the causal mask leaves.
+    struct Products {
+        unsigned m = 0, n = 0, k = 0, matrices = 1;
+        OperandView a, b;  // (i, k) and (k, j)
+        OutputArray<float> c;
+        OperandPlace to;
+        Mask mask = Mask::kNone;
+        const float* bias = nullptr;
+        float scale = 1.0F;
+        bool carry = false;
+    };
+    // Digits of one operand, and room for those of later products.
+    struct Digited {
+        std::vector<std::uint32_t> words;
+        std::vector<std::int32_t> exponents;
+    };
+
+    void run_one(const OperatorCall& call, UpdatePass pass);
+    void rows(const OperatorCall& call);
+    void norms(const OperatorCall& call);
+    void columns(const OperatorCall& call, ColumnKind kind);
+    void linear(const OperatorCall& call);
+    void weight_gradient(const OperatorCall& call);
+    void attention_products(const OperatorCall& call);
+    void softmax(const OperatorCall& call);
+    void loss(const OperatorCall& call);
+    void embedding(const OperatorCall& call);
+    void norm(const OperatorCall& call);
+    void update(const OperatorCall& call, UpdatePass pass);
+
+    void multiply(const Operator& one, const Products& products);
+    void multiply_exactly(const Operator& one, const Products& products);
+    Digits pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices);
+    // Notes the operator if a number that it wrote is not finite.
+    void check_outputs(const OperatorCall& call);
+
+    [[nodiscard]] OutputArray<float> out(const OperatorCall& call, std::size_t i) const;
+    [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program_->tensors[id].cols; }
+    [[nodiscard]] std::uint64_t rows_of(program::TensorId id) const;
+    [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
+    [[nodiscard]] const std::uint32_t* inputs() const { return inputs_.data() + first_ * context_; }
+    [[nodiscard]] const std::uint32_t* targets() const { return targets_.data() + first_ * context_; }
+    [[nodiscard]] OutputArray<float> room(std::vector<float>& room, std::uint64_t count) const;
+
+    ThreadPool pool_;
+    KernelStream stream_;
+    std::unique_ptr<Arena> arena_;
+    const program::Program* program_ = nullptr;
+    StepNumbers numbers_;
+    std::uint64_t context_ = 0;
+    std::uint64_t first_ = 0, sequences_ = 0;
+    unsigned diverged_ = kNoOperator;
+    float loss_total_ = 0;
+    std::vector<std::uint32_t> inputs_, targets_;
+    // Tokens of the micro-batch that occur, and the places of each.
+    std::vector<std::uint32_t> token_, token_first_, places_;
+    std::optional<program::ModelConfig> rope_model_;
+    std::vector<float> rope_cos_, rope_sin_;
+    Digited left_, right_;
+    std::vector<float> sums_, more_sums_;  // of columns, sequences, tiles
+};
+
+}  // namespace assay::trainer::cuda
