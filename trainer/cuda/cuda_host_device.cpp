@@ -10,7 +10,7 @@
 namespace assay::trainer::cuda {
 
 CudaHostDevice::CudaHostDevice(int threads, const StreamOptions& options)
-    : HostDevice(HostKernels{}), pool_(threads), stream_(pool_, options), arena_(make_heap_arena()) {}
+    : pool_(threads), stream_(pool_, options), arena_(make_heap_arena()) {}
 
 PlanHints CudaHostDevice::hints() const { return {.tokens = 2048, .head_rows = 2048, .runs_groups = false}; }
 
@@ -21,10 +21,6 @@ base::Outcome<void> CudaHostDevice::check() {
                           "report this: the kernels of this build are not to be used");
     }
     return refuse_floating_point(floating_point_faults() | pool_.take_faults());
-}
-
-void CudaHostDevice::share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) {
-    pool_.split(count, grain, work);
 }
 
 std::uint64_t CudaHostDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaHostDevice gives the kernels of a GPU as a Device without one: every operator is launched on the
-// emulation (simt/), so that a whole job shows whether the kernels have the law's bits. Operators run one by
-// one. Roots and the ends of a round are the host's, by the law. Slow; no miner works on it.
+// CudaHostDevice gives the kernels of a GPU as a Device without one: every operator, root and end of a round
+// is launched on the emulation (simt/), so that a whole job shows whether the kernels have the law's bits. It
+// has memory of its own, as a card has: adopted arrays are copies. Operators run one by one. Slow; no miner
+// works on it.
 #pragma once
 
 #include <memory>
@@ -9,14 +10,15 @@
 #include <vector>
 
 #include "contracts/arithmetic/rope.hpp"
+#include "trainer/cuda/launch/arrays.hpp"
 #include "trainer/cuda/launch/products.hpp"
 #include "trainer/cuda/launch/rows.hpp"
 #include "trainer/host/arena.hpp"
-#include "trainer/step/host_device.hpp"
+#include "trainer/step/device.hpp"
 
 namespace assay::trainer::cuda {
 
-class CudaHostDevice final : public HostDevice {
+class CudaHostDevice final : public Device {
 public:
     explicit CudaHostDevice(int threads, const StreamOptions& options = {});
 
@@ -27,6 +29,13 @@ public:
 
     float* allocate(std::uint64_t count) override { return arena_->allocate(count); }
     void release(float* at) override { arena_->release(at); }
+    void zero(float* at, std::uint64_t count) override;
+    void read(const float* from, std::span<float> to) override;
+    void write(float* to, std::span<const float> from) override;
+    float* adopt(std::span<float> host) override;
+    const float* adopt_read_only(std::span<const float> host) override;
+    void sync(float* adopted) override;
+    void drop(const float* adopted) override;
     [[nodiscard]] std::uint64_t scratch(const program::Program&, const Group&,
                                         const GroupShape&) const override {
         return 0;
@@ -40,8 +49,19 @@ public:
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
 
-protected:
-    void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
+    [[nodiscard]] bool is_finite(DeviceView array) override;
+    [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
+        const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) override;
+    void tile_hashes(std::uint64_t cols, std::span<const float> matrix,
+                     std::span<base::Hash256> out) override;
+    [[nodiscard]] base::Outcome<base::Hash256> update_root(const std::vector<program::TensorInfo>& tensors,
+                                                           std::span<const std::int64_t> update) override;
+    /// Codecs and outer optimizers without a kernel run as their rows have them.
+    [[nodiscard]] base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,
+                                               std::span<std::int64_t> update) override;
+    [[nodiscard]] base::Outcome<bool> merge(const RoundLaw& law,
+                                            std::span<const program::Contribution> contributions,
+                                            DeviceArray parameters, DeviceArray outer_momentum) override;
 
 private:
     using Operator = program::Operator;
@@ -89,6 +109,12 @@ private:
     // Notes the operator if a number that it wrote is not finite.
     void check_outputs(const OperatorCall& call);
 
+    // The root of a matrix, and of an array that is cut into tensors.
+    template <class T>
+    base::Hash256 matrix_root(const program::TensorInfo& tensor, const T* numbers);
+    template <class T>
+    base::Hash256 array_root(const std::vector<program::TensorInfo>& tensors, std::span<const T> array);
+
     [[nodiscard]] OutputArray<float> out(const OperatorCall& call, std::size_t i) const;
     [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program_->tensors[id].cols; }
     [[nodiscard]] std::uint64_t rows_of(program::TensorId id) const;
@@ -96,6 +122,12 @@ private:
     [[nodiscard]] const std::uint32_t* inputs() const { return inputs_.data() + first_ * context_; }
     [[nodiscard]] const std::uint32_t* targets() const { return targets_.data() + first_ * context_; }
     [[nodiscard]] OutputArray<float> room(std::vector<float>& room, std::uint64_t count) const;
+
+    // An array of the host and its copy here.
+    struct Adoption {
+        std::vector<float> numbers;
+        float* host = nullptr;  // null: only read
+    };
 
     ThreadPool pool_;
     KernelStream stream_;
@@ -112,6 +144,8 @@ private:
     std::optional<program::ModelConfig> rope_model_;
     std::vector<float> rope_cos_, rope_sin_;
     Digited left_, right_;
+    std::vector<Adoption> adopted_;
+    std::vector<std::uint64_t> digests_, more_digests_;
     std::vector<float> sums_, more_sums_;  // of columns, sequences, tiles
 };
 

@@ -106,7 +106,8 @@ int main(int argc, char** argv) {
         "assay-worker is started by assay, which talks to it over a socket. By itself it can do two things:\n"
         "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
         "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n"
-        "and either on a device of this machine: --device NAME after it (cpu unless named, here or by ASSAY_TARGETS)\n",
+        "and either on a device of this machine: --device NAME after it (else ASSAY_TARGETS' one, else "
+        "cpu)\n",
         stderr);
     return 2;
 }

@@ -51,6 +51,7 @@ TEST_CASE("two steps on emulated GPU kernels have the law's bits in every order 
                 REQUIRE_FALSE(result.diverged);
                 REQUIRE(result.fingerprint == outcomes[step].fingerprint);
             }
+            adopted.sync();
             REQUIRE(trainer::test::same(state, expected));
             std::vector<float> gradient(state.parameters.size());
             executor.gradient(gradient);
@@ -78,6 +79,7 @@ TEST_CASE("a step that diverges names the law's operator and leaves the state al
             AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
             const StepResult result = executor.step(job.coefficients(0), job.tokens(0), adopted.at());
             REQUIRE(result.diverged == outcome.diverged);
+            adopted.sync();
             REQUIRE(trainer::test::same(state, law));
         }
     }

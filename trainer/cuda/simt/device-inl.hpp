@@ -23,6 +23,18 @@ ASSAY_SIMT float from_bits(std::int32_t a) { return __int_as_float(a); }
 ASSAY_SIMT std::int32_t to_int_rn(float a) { return __float2int_rn(a); }
 ASSAY_SIMT float to_float_rn(std::int64_t a) { return __ll2float_rn(a); }
 
+ASSAY_SIMT double sub_rn(double a, double b) { return __dsub_rn(a, b); }
+ASSAY_SIMT double mul_rn(double a, double b) { return __dmul_rn(a, b); }
+ASSAY_SIMT double double_from_bits(std::int64_t a) { return __longlong_as_double(a); }
+ASSAY_SIMT float narrow_rn(double a) { return __double2float_rn(a); }
+ASSAY_SIMT double to_double_rn(std::uint64_t a) { return __ull2double_rn(a); }
+/// Nearest integer, ties to even. REQUIRES |a| < 2^62.
+ASSAY_SIMT std::int64_t to_long_rn(double a) { return __double2ll_rn(a); }
+/// Zeros before the first one. REQUIRES a not 0.
+ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
+    return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
+}
+
 /// Four numbers that lie one after another at an address of 16 bytes.
 ASSAY_SIMT void load4(const float* from, float* to) {
     const float4 four = *reinterpret_cast<const float4*>(from);

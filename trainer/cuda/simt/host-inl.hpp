@@ -42,6 +42,20 @@ inline std::int32_t to_int_rn(float a) {
 }
 inline float to_float_rn(std::int64_t a) { return static_cast<float>(a); }
 
+inline double sub_rn(double a, double b) { return a - b; }
+inline double mul_rn(double a, double b) { return a * b; }
+inline double double_from_bits(std::int64_t a) { return std::bit_cast<double>(a); }
+inline float narrow_rn(double a) { return static_cast<float>(a); }
+inline double to_double_rn(std::uint64_t a) { return static_cast<double>(a); }
+/// Nearest integer, ties to even. REQUIRES |a| < 2^62.
+inline std::int64_t to_long_rn(double a) {
+    constexpr double kIntegral = 0x1p52;
+    const double magic = std::copysign(kIntegral, a);
+    return static_cast<std::int64_t>(std::fabs(a) < kIntegral ? (a + magic) - magic : a);
+}
+/// Zeros before the first one. REQUIRES a not 0.
+inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
+
 /// Four numbers that lie one after another at an address of 16 bytes.
 inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
 
