@@ -77,8 +77,12 @@ def assemble(nvcc, ptx, architecture):
 
 def compile_one(nvcc, out, source, virtual):
     """Rows of one source for every architecture that PTX of `virtual` serves."""
-    ptx = out / f"{source.stem}.{virtual}.ptx"
-    run([nvcc, *FLAGS, "-ptx", f"-arch=compute_{virtual}", "-o", ptx, source])
+    # An object, which is linked with nothing: the half of the source that launches is compiled with it.
+    folder = out / f"{source.stem}.{virtual}"
+    folder.mkdir(exist_ok=True)
+    run([nvcc, *FLAGS, "-gencode", f"arch=compute_{virtual},code=compute_{virtual}", "--keep", "--keep-dir", folder,
+         "-c", "-o", folder / "object.o", source])
+    ptx = next(folder.glob("*.ptx"))
     return [row for architecture in ARCHITECTURES[virtual] for row in assemble(nvcc, ptx, architecture)]
 
 

@@ -345,7 +345,8 @@ TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
     std::mt19937 random(49);
     const std::pair<std::size_t, std::size_t> shapes[] = {
         {1, 1}, {17, 15}, {16, 8192}, {400, 351}, {16, 8208}};
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& shape : shapes) {
+        const std::size_t rows = shape.first, cols = shape.second;
         INFO(rows << "x" << cols);
         const Values g = numbers(random, rows * cols, test::Draw::kTame);
         const Values wanted = {law_norm(rows, cols, g),

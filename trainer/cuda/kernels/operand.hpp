@@ -20,10 +20,10 @@ struct OperandPlace {
     unsigned inner = 1;
     unsigned sharing = 1;
 
-    [[nodiscard]] ASSAY_SIMT std::uint64_t matrix(unsigned z) const {
+    [[nodiscard]] ASSAY_BOTH std::uint64_t matrix(unsigned z) const {
         return z / inner * outer_stride + z % inner / sharing * inner_stride;
     }
-    [[nodiscard]] ASSAY_SIMT std::uint64_t at(unsigned z, unsigned i, unsigned j) const {
+    [[nodiscard]] ASSAY_BOTH std::uint64_t at(unsigned z, unsigned i, unsigned j) const {
         return matrix(z) + i * row_stride + j * col_stride;
     }
 };

@@ -17,29 +17,29 @@ struct DigitPlace {
     unsigned block = 1;
     unsigned planes = 2;
 
-    [[nodiscard]] ASSAY_SIMT unsigned blocks() const { return (depth + block - 1) / block; }
+    [[nodiscard]] ASSAY_BOTH unsigned blocks() const { return (depth + block - 1) / block; }
     /// Numbers of a block that there are.
-    [[nodiscard]] ASSAY_SIMT unsigned length(unsigned b) const {
+    [[nodiscard]] ASSAY_BOTH unsigned length(unsigned b) const {
         const unsigned rest = depth - b * block;
         return rest < block ? rest : block;
     }
     /// Words of four digits that a block takes.
-    [[nodiscard]] ASSAY_SIMT unsigned block_words() const {
+    [[nodiscard]] ASSAY_BOTH unsigned block_words() const {
         return ((block < depth ? block : depth) + 31) / 32 * 8;
     }
-    [[nodiscard]] ASSAY_SIMT std::uint64_t line_words() const {
+    [[nodiscard]] ASSAY_BOTH std::uint64_t line_words() const {
         return std::uint64_t{blocks()} * block_words();
     }
     /// Of a matrix: words of digits, and exponents.
-    [[nodiscard]] ASSAY_SIMT std::uint64_t words() const { return planes * lines * line_words(); }
-    [[nodiscard]] ASSAY_SIMT std::uint64_t exponents() const { return std::uint64_t{blocks()} * lines; }
+    [[nodiscard]] ASSAY_BOTH std::uint64_t words() const { return planes * lines * line_words(); }
+    [[nodiscard]] ASSAY_BOTH std::uint64_t exponents() const { return std::uint64_t{blocks()} * lines; }
     /// First word of a block of a line.
-    [[nodiscard]] ASSAY_SIMT std::uint64_t word(unsigned matrix, unsigned plane, unsigned line,
+    [[nodiscard]] ASSAY_BOTH std::uint64_t word(unsigned matrix, unsigned plane, unsigned line,
                                                 unsigned b) const {
         return matrix * words() + (std::uint64_t{plane} * lines + line) * line_words() +
                std::uint64_t{b} * block_words();
     }
-    [[nodiscard]] ASSAY_SIMT std::uint64_t exponent(unsigned matrix, unsigned line, unsigned b) const {
+    [[nodiscard]] ASSAY_BOTH std::uint64_t exponent(unsigned matrix, unsigned line, unsigned b) const {
         return matrix * exponents() + std::uint64_t{b} * lines + line;
     }
 };

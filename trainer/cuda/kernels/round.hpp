@@ -61,15 +61,23 @@ ASSAY_SIMT int bit_width(WideUnsigned x) {
     return low == 0 ? 0 : 64 - static_cast<int>(leading_zeros(low));
 }
 
-/// arithmetic::merged_value.
+/// arithmetic::merged_value. REQUIRES total_weight <= 2^58.
 ASSAY_SIMT float merged_value(WideInteger sum, std::uint64_t total_weight, int sum_exponent) {
     if (sum == 0) return 0.0F;
     const bool negative = sum < 0;
-    WideUnsigned rest =
+    const WideUnsigned size =
         negative ? WideUnsigned{0} - static_cast<WideUnsigned>(sum) : static_cast<WideUnsigned>(sum);
-    // Long division until the quotient has 26 bits: 24 of the result, one to round, and a sticky one.
-    WideUnsigned quotient = rest / total_weight;
-    rest = rest - quotient * total_weight;
+    // Long division, six bits at a time: as many as 64 bits hold behind a rest. (A compiler's own division of
+    // 128 bits begins with an approximate reciprocal, which no kernel of ours has.)
+    WideUnsigned quotient = 0;
+    std::uint64_t rest = 0;
+    for (int bit = 126; bit >= 0; bit -= 6) {
+        rest = (rest << 6) | (static_cast<std::uint64_t>(size >> bit) & 63U);
+        const std::uint64_t digit = rest / total_weight;
+        rest -= digit * total_weight;
+        quotient = (quotient << 6) | digit;
+    }
+    // On until the quotient has 26 bits: 24 of the result, one to round, and a sticky one.
     int exponent = sum_exponent;
     while (bit_width(quotient) < 26) {
         rest <<= 1;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #define ASSAY_SIMT __device__ __forceinline__
+#define ASSAY_BOTH __host__ __device__ __forceinline__
 #define ASSAY_UNROLL _Pragma("unroll")
 
 namespace assay::trainer::cuda {

@@ -20,6 +20,7 @@
 #include "trainer/cuda/simt/host_stream.hpp"
 
 #define ASSAY_SIMT inline
+#define ASSAY_BOTH inline
 #define ASSAY_UNROLL
 
 namespace assay::trainer::cuda {

@@ -12,6 +12,7 @@
 //   outputs(Args&, visit) calls visit(array) for every OutputArray of the arguments
 //   static ASSAY_SIMT void run(const SimtBlock& block, const Args& args)    what a thread does
 // and is started by launch<K>(grid, stream, args). A launch writes every number of an OutputArray once.
+// A function is ASSAY_SIMT where threads call it, ASSAY_BOTH where whoever launches does, too.
 //
 // SimtBlock has x(), y(), z() (its place in the grid), thread(), lane(), warp(), shared<Shared>(), sync(),
 // shfl_down(value, lanes), shfl(value, lane) and shfl_xor(value, lanes) of 32-bit numbers, mma_s8, copy4 and
