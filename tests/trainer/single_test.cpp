@@ -8,7 +8,7 @@
 #include "contracts/program/reference_machine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
-#include "trainer/cuda/cuda_host_device.hpp"
+#include "trainer/cuda/emulated_card.hpp"
 #include "trainer/reference/reference_device.hpp"
 
 namespace assay::trainer {

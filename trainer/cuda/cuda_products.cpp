@@ -2,7 +2,7 @@
 // Linear layers, the head, and attention's products, in the profile of the program.
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/base/check.hpp"
-#include "trainer/cuda/cuda_host_device.hpp"
+#include "trainer/cuda/cuda_device.hpp"
 
 namespace assay::trainer::cuda {
 
@@ -26,9 +26,9 @@ unsigned narrow(std::uint64_t number) {
 }
 }  // namespace
 
-void CudaHostDevice::multiply(const Operator& one, const Products& p) {
+void CudaDevice::multiply(const Operator& one, const Products& p) {
     if (program_->profile == program::Profile::kI16) return multiply_exactly(one, p);
-    product_f32(stream_,
+    product_f32(stream(),
                 {.m = p.m,
                  .n = p.n,
                  .k = p.k,
@@ -42,20 +42,17 @@ void CudaHostDevice::multiply(const Operator& one, const Products& p) {
                 p.mask, p.matrices);
 }
 
-Digits CudaHostDevice::pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices) {
-    const std::uint64_t words = place.words() * matrices, exponents = place.exponents() * matrices;
-    if (into.words.size() < words) into.words.resize(words);
-    if (into.exponents.size() < exponents) into.exponents.resize(exponents);
-    pack_i16(stream_,
+Digits CudaDevice::pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices) {
+    pack_i16(stream(),
              {.from = from,
               .place = place,
-              .digits = {.data = into.words.data(), .count = words},
-              .exponents = {.data = into.exponents.data(), .count = exponents}},
+              .digits = into.words.of(place.words() * matrices),
+              .exponents = into.exponents.of(place.exponents() * matrices)},
              mask, matrices);
     return {into.words.data(), into.exponents.data(), place};
 }
 
-void CudaHostDevice::multiply_exactly(const Operator& one, const Products& p) {
+void CudaDevice::multiply_exactly(const Operator& one, const Products& p) {
     ASSAY_CHECK(one.rule.b_digits == 2);
     const unsigned block = narrow(one.rule.block);
     const unsigned shared = p.b.place.sharing;
@@ -64,12 +61,12 @@ void CudaHostDevice::multiply_exactly(const Operator& one, const Products& p) {
                     Mask::kNone, p.matrices / shared);
     b.inner = p.b.place.inner;
     b.sharing = shared;
-    product_i16(stream_,
+    product_i16(stream(),
                 {.a = a, .b = b, .c = p.c, .to = p.to, .bias = p.bias, .scale = p.scale, .carry = p.carry},
                 p.mask, p.matrices);
 }
 
-void CudaHostDevice::linear(const OperatorCall& call) {
+void CudaDevice::linear(const OperatorCall& call) {
     const Operator& one = call.one;
     const std::uint64_t in = cols(one.operands[0]), width = cols(one.outputs[0]);
     // Whether the weight lies [k, n], as the product wants it.
@@ -85,7 +82,7 @@ void CudaHostDevice::linear(const OperatorCall& call) {
     multiply(one, p);
 }
 
-void CudaHostDevice::weight_gradient(const OperatorCall& call) {
+void CudaDevice::weight_gradient(const OperatorCall& call) {
     const Operator& one = call.one;
     // The rows of the weight come from x when it is [in,out] and from dy when it is [out,in].
     const bool is_turned =
@@ -102,7 +99,7 @@ void CudaHostDevice::weight_gradient(const OperatorCall& call) {
                    .carry = true});
 }
 
-void CudaHostDevice::attention_products(const OperatorCall& call) {
+void CudaDevice::attention_products(const OperatorCall& call) {
     const Operator& one = call.one;
     const program::ModelConfig& model = program_->model;
     const unsigned tokens = narrow(context_), dim = narrow(model.head_dim()), heads = model.heads;

@@ -4,7 +4,7 @@
 #include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/gemm_bench.hpp"
 #ifdef ASSAY_CUDA_HOST
-#include "trainer/cuda/cuda_host_device.hpp"
+#include "trainer/cuda/emulated_card.hpp"
 #endif
 #include "trainer/reference/reference_device.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole steps on the kernels of a GPU, emulated: both profiles and families against the law.
-#include "trainer/cuda/cuda_host_device.hpp"
+#include "trainer/cuda/emulated_card.hpp"
 
 #include <limits>
 

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaHostDevice gives the kernels of a GPU as a Device without one: every operator, root and end of a round
-// is launched on the emulation (simt/), so that a whole job shows whether the kernels have the law's bits. It
-// has memory of its own, as a card has: adopted arrays are copies. Operators run one by one. Slow; no miner
-// works on it.
+// CudaDevice gives a GPU, or an emulated one, as a Device: every operator, root and end of a round is
+// launched on a Card. Adopted arrays are copies on it. Operators run one by one, each tensor in memory.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "contracts/arithmetic/rope.hpp"
+#include "trainer/cuda/card.hpp"
 #include "trainer/cuda/launch/arrays.hpp"
 #include "trainer/cuda/launch/products.hpp"
 #include "trainer/cuda/launch/rows.hpp"
-#include "trainer/host/arena.hpp"
 #include "trainer/step/device.hpp"
 
 namespace assay::trainer::cuda {
 
-class CudaHostDevice final : public Device {
+class CudaDevice : public Device {
 public:
-    explicit CudaHostDevice(int threads, const StreamOptions& options = {});
+    explicit CudaDevice(std::unique_ptr<Card> card);
+    ~CudaDevice() override;
 
-    [[nodiscard]] std::string_view name() const override { return "cuda-host"; }
+    [[nodiscard]] std::string_view name() const override { return card_->name(); }
     [[nodiscard]] PlanHints hints() const override;
-    /// The floating-point mode, and that no kernel broke a rule of the machine.
-    [[nodiscard]] base::Outcome<void> check() override;
+    [[nodiscard]] base::Outcome<void> check() override { return card_->check(); }
 
-    float* allocate(std::uint64_t count) override { return arena_->allocate(count); }
-    void release(float* at) override { arena_->release(at); }
+    float* allocate(std::uint64_t count) override {
+        return static_cast<float*>(card_->allocate(count * sizeof(float)));
+    }
+    void release(float* at) override { card_->release(at); }
     void zero(float* at, std::uint64_t count) override;
     void read(const float* from, std::span<float> to) override;
     void write(float* to, std::span<const float> from) override;
@@ -86,8 +85,9 @@ private:
     };
     // Digits of one operand, and room for those of later products.
     struct Digited {
-        std::vector<std::uint32_t> words;
-        std::vector<std::int32_t> exponents;
+        explicit Digited(Card& card) : words(card), exponents(card) {}
+        CardRoom<std::uint32_t> words;
+        CardRoom<std::int32_t> exponents;
     };
 
     void run_one(const OperatorCall& call, UpdatePass pass);
@@ -121,32 +121,43 @@ private:
     [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
     [[nodiscard]] const std::uint32_t* inputs() const { return inputs_.data() + first_ * context_; }
     [[nodiscard]] const std::uint32_t* targets() const { return targets_.data() + first_ * context_; }
-    [[nodiscard]] OutputArray<float> room(std::vector<float>& room, std::uint64_t count) const;
+    [[nodiscard]] LaunchStream stream() { return card_->stream(); }
+    // Copies an array to the host.
+    [[nodiscard]] std::vector<float> fetched(DeviceView array);
+    [[nodiscard]] bool merge_by_kernel(const RoundLaw& law,
+                                       std::span<const program::Contribution> contributions,
+                                       DeviceArray parameters, DeviceArray outer_momentum);
 
-    // An array of the host and its copy here.
+    // An array of the host and its copy on the card.
     struct Adoption {
-        std::vector<float> numbers;
+        float* at = nullptr;
         float* host = nullptr;  // null: only read
+        std::uint64_t count = 0;
     };
 
-    ThreadPool pool_;
-    KernelStream stream_;
-    std::unique_ptr<Arena> arena_;
+    std::unique_ptr<Card> card_;  // outlives all room on it
     const program::Program* program_ = nullptr;
     StepNumbers numbers_;
     std::uint64_t context_ = 0;
     std::uint64_t first_ = 0, sequences_ = 0;
-    unsigned diverged_ = kNoOperator;
-    float loss_total_ = 0;
-    std::vector<std::uint32_t> inputs_, targets_;
+    CardRoom<unsigned> diverged_;  // first operator with a number that was not finite
+    CardRoom<unsigned> failed_;    // the same of a whole array
+    CardRoom<float> loss_total_;
+    std::vector<std::uint32_t> loaded_;  // inputs on the host
+    CardRoom<std::uint32_t> inputs_, targets_;
     // Tokens of the micro-batch that occur, and the places of each.
-    std::vector<std::uint32_t> token_, token_first_, places_;
+    std::uint64_t token_count_ = 0;
+    CardRoom<std::uint32_t> token_, token_first_, places_;
     std::optional<program::ModelConfig> rope_model_;
-    std::vector<float> rope_cos_, rope_sin_;
+    CardRoom<float> rope_cos_, rope_sin_;
     Digited left_, right_;
     std::vector<Adoption> adopted_;
-    std::vector<std::uint64_t> digests_, more_digests_;
-    std::vector<float> sums_, more_sums_;  // of columns, sequences, tiles
+    CardRoom<std::uint64_t> digests_, more_digests_;
+    CardRoom<float> sums_, more_sums_;  // of columns, sequences, tiles
+    CardRoom<float> matrix_;            // of the host
+    CardRoom<std::int64_t> update_;
+    CardRoom<const std::int64_t*> updates_;
+    CardRoom<std::uint64_t> factors_;
 };
 
 }  // namespace assay::trainer::cuda
