@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
 .PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
-.PHONY: portability format lint clean
+.PHONY: portability cuda format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -36,6 +36,10 @@ portability: ## every compiler, level and emulated processor in full (half an ho
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target golden_steps trainer_test integer_test
 	@ctest --test-dir build --output-on-failure -C portability -L whole -j2
+
+cuda: ## compile every CUDA kernel for every architecture; a row each. NVCC=… for a toolkit of this machine
+	@$(if $(NVCC),true,.ci/setup cuda)
+	@python3 tests/tools/cuda_kernels.py --rows $(if $(NVCC),--nvcc "$(NVCC)")
 
 bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
 	@build/bin/assay bench gemm train $(BENCH_FLAGS)

@@ -8,7 +8,7 @@ pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(grpc REQUIRED IMPORTED_TARGET grpc++)
 pkg_check_modules(protobuf REQUIRED IMPORTED_TARGET protobuf)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
-find_package(Boost 1.74 REQUIRED)  # headers alone: Asio
+find_package(Boost 1.74 REQUIRED COMPONENTS context)  # and headers: Asio
 find_package(CLI11 REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)

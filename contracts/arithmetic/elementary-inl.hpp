@@ -17,14 +17,21 @@
 //   template <int n> I shl(I)   template <int n> I sar(I)   arithmetic right shift
 //   F to_float(I)          exact for |i| < 2^24
 //
+// ASSAY_SEQUENCE, where whoever includes this has defined it, stands for `inline`: a compiler for GPUs wants
+// to be told where a function may run.
+//
 // No table, no branch, no libm. Coefficients: S. L. Moshier, Cephes library, single precision
 // (expf, tanhf, logf, sinf, cosf), evaluated by Horner's rule with fma. The largest errors are in
 // elementary.hpp and measured at all 2^32 inputs by tests/exhaustive.
 
+#ifndef ASSAY_SEQUENCE
+#define ASSAY_SEQUENCE inline
+#endif
+
 /// e^x. x is first brought into [-104, 89]: above, the result overflows to +Inf; below, it rounds to +0;
 /// denormal results are rounded once. e^0 = 1 exactly. NaN gives +Inf (both end a step as diverged).
 template <class L>
-inline typename L::F exp_sequence(typename L::F x) {
+ASSAY_SEQUENCE typename L::F exp_sequence(typename L::F x) {
     using F = typename L::F;
     using I = typename L::I;
     x = L::select(L::less(x, L::set(89.0F)), x, L::set(89.0F));
@@ -56,7 +63,7 @@ inline typename L::F exp_sequence(typename L::F x) {
 /// tanh x, odd to the bit, in [-1, 1]. Below |x| = 0.625 an odd polynomial, above 1 - 2/(e^(2|x|) + 1);
 /// both are computed and one is selected.
 template <class L>
-inline typename L::F tanh_sequence(typename L::F x) {
+ASSAY_SEQUENCE typename L::F tanh_sequence(typename L::F x) {
     using F = typename L::F;
     using I = typename L::I;
     const I sign = L::andi(L::bits(x), L::seti(static_cast<int>(0x80000000U)));
@@ -77,7 +84,7 @@ inline typename L::F tanh_sequence(typename L::F x) {
 /// 1 / (1 + e^-x), in [0, 1]: with e = exp(-|x|), 1 / (1 + e) from zero upwards and e / (1 + e) below, so
 /// that nothing overflows and small values keep their relative accuracy; sigmoid 0 = 0.5. A NaN gives 0.
 template <class L>
-inline typename L::F sigmoid_sequence(typename L::F x) {
+ASSAY_SEQUENCE typename L::F sigmoid_sequence(typename L::F x) {
     using F = typename L::F;
     using I = typename L::I;
     const I sign = L::seti(static_cast<int>(0x80000000U));
@@ -88,7 +95,7 @@ inline typename L::F sigmoid_sequence(typename L::F x) {
 
 /// Slope of silu(x) = x · s, where s = sigmoid x: s · fma(x, 1 - s, 1).
 template <class L>
-inline typename L::F silu_slope_sequence(typename L::F x, typename L::F s) {
+ASSAY_SEQUENCE typename L::F silu_slope_sequence(typename L::F x, typename L::F s) {
     const typename L::F one = L::set(1.0F);
     return L::mul(s, L::fma(x, L::sub(one, s), one));
 }
@@ -96,7 +103,7 @@ inline typename L::F silu_slope_sequence(typename L::F x, typename L::F s) {
 /// Natural logarithm of a positive normal finite x; log 1 = +0. The operators use it on [1, 2^24] (sums of
 /// exponentials) and on [2^-24, 1] (uniform numbers); other inputs give bits that mean nothing.
 template <class L>
-inline typename L::F log_sequence(typename L::F x) {
+ASSAY_SEQUENCE typename L::F log_sequence(typename L::F x) {
     using F = typename L::F;
     using I = typename L::I;
     // x = m·2^e with m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2) and keep the exponent.
@@ -124,7 +131,7 @@ inline typename L::F log_sequence(typename L::F x) {
 
 /// sin (quadrant_offset 0) or cos (1) of x in radians, |x| <= 8192; beyond, the bits mean nothing.
 template <class L>
-inline typename L::F sin_cos_sequence(typename L::F x, int quadrant_offset) {
+ASSAY_SEQUENCE typename L::F sin_cos_sequence(typename L::F x, int quadrant_offset) {
     using F = typename L::F;
     using I = typename L::I;
     using M = typename L::M;
@@ -150,3 +157,5 @@ inline typename L::F sin_cos_sequence(typename L::F x, int quadrant_offset) {
     const I flip = L::template shl<30>(L::andi(quadrant, L::seti(2)));
     return L::from_bits(L::xori(L::bits(y), flip));
 }
+
+#undef ASSAY_SEQUENCE

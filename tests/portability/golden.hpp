@@ -31,7 +31,8 @@ Lines read_lines(const std::string& file);
 
 /// Compares the reference machine, then the trainer on every target of this machine with threads and
 /// micro-batches that change from run to run, with `golden`; says on stdout what was compared. False when a
-/// line differs. With ASSAY_TEST_SHARE every job on the fastest target, one in so many on all.
+/// line differs. Where ASSAY_TARGETS names a device, that one alone. With ASSAY_TEST_SHARE every job on the
+/// fastest target, one in so many on all.
 bool check(const Lines& golden, trainer::Arena* arena);
 
 }  // namespace assay::portability

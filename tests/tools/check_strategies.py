@@ -43,10 +43,10 @@ FIELDS = re.compile(r"(?:\.|->)(?:merge|adopt|finalise|pack|decode|codec|outer)\
                     r"(?:[=!]=|[<>]=?)\s*\d")
 FUNCTIONS = re.compile(r"\b(?:merge_outer\w*|kOuterNesterov)\b")
 # Where a value, or a function of a row, may be named besides HOME: the specification's defaults; the
-# message about a strategy that has no row, which says its number; the device that
-# has a kernel for the operation; the referee, who cuts it by slots.
+# message about a strategy that has no row, which says its number; the devices that
+# have a kernel for the operation; the referee, who cuts it by slots.
 VALUES_ALSO = ("contracts/program/job_spec.hpp", "contracts/program/limits.cpp")
-FUNCTIONS_ALSO = ("trainer/step/", "contracts/dispute/array_referee.")
+FUNCTIONS_ALSO = ("trainer/step/", "trainer/cuda/cuda_arrays.cpp", "contracts/dispute/array_referee.")
 COMMENT = re.compile(r"//.*$")
 CODE = ("contracts", "ledger", "trainer", "verifier", "node")
 # Rows and their functions, the scalar law of their arithmetic, and what people write and read.

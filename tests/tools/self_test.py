@@ -8,6 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import cuda_kernels
+
 TOOLS = Path(__file__).resolve().parent
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 
@@ -460,6 +462,26 @@ class Docs(unittest.TestCase):
         self.refused({**files, "contracts/v.hpp": LICENCE + "constexpr int kVersion = 31;\n"}, "is not 3")
         self.refused({**files, "docs/formats/README.md": row.replace("`3` (", "3 (")}, "a.md: no version")
         self.refused({**files, "docs/formats/b.md": "# B\n"}, "b.md has no row with a version")
+
+
+class CudaKernels(unittest.TestCase):
+    entry = ".visible .entry k(\n.param .u64 p\n)\n{\n %s \n}\n"
+
+    def test_forbidden_instructions_are_found(self):
+        for text in ("mul.ftz.f32 %f1, %f2, %f3;", "sqrt.approx.f32 %f1, %f2;", "atom.global.add.f32 %f1, [%rd1], %f2;",
+                     "red.global.add.f32 [%rd1], %f2;",
+                     "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 {%r1}, {%r2}, {%r3}, {%r4};"):
+            self.assertEqual(len(cuda_kernels.forbidden(self.entry % text)["k"]), 1, text)
+
+    def test_lawful_instructions_pass(self):
+        for text in ("fma.rn.f32 %f1, %f2, %f3, %f4;", "atom.global.min.u32 %r1, [%rd1], %r2;",
+                     "div.rn.f32 %f1, %f2, %f3;"):
+            self.assertEqual(cuda_kernels.forbidden(self.entry % text)["k"], [], text)
+
+    def test_spills_count_in_products_alone(self):
+        row = {"architecture": "sm_80", "spilled": 8, "forbidden": []}
+        self.assertEqual(len(list(cuda_kernels.problems([{**row, "name": "ProductF32<1>"}]))), 1)
+        self.assertEqual(list(cuda_kernels.problems([{**row, "name": "Softmax"}])), [])
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ struct NamedDevice {
 std::vector<NamedDevice> every_device() {
     std::vector<NamedDevice> all;
     all.push_back({"reference", open_device({.name = "reference"}).value()});
+    all.push_back({"cuda-host", open_device({.name = "cuda-host", .threads = 2}).value()});
     for (const Target target : test::all_targets()) {
         for (const int threads : {1, 3}) {
             all.push_back({"cpu, " + std::string(to_text(target)) + ", threads " + std::to_string(threads),

@@ -165,7 +165,7 @@ struct SmallWork {
 }  // namespace
 
 TEST_CASE("a device is opened by its name, and one that is not there is refused by it", "[trainer][device]") {
-    for (const char* name : {"cpu", "reference"}) {
+    for (const char* name : {"cpu", "reference", "cuda-host"}) {
         CHECK(open_device({.name = name}).value()->name() == name);
     }
     const SmallWork work(test::small_job());
@@ -175,7 +175,7 @@ TEST_CASE("a device is opened by its name, and one that is not there is refused 
         REQUIRE_FALSE(opened.ok());
         CHECK(opened.error().kind == base::ErrorKind::kPreflight);
         CHECK(opened.error().what.find("device '" + name + "' is not there") == 0);
-        CHECK(opened.error().fix == "use one of: cpu, reference");
+        CHECK(opened.error().fix == "use one of: cpu, reference, cuda-host");
         const auto runner = JobRunner::create(work.spec, {work.train}, {}, on_device(name));
         REQUIRE_FALSE(runner.ok());
         CHECK(runner.error().what == opened.error().what);
@@ -186,7 +186,7 @@ TEST_CASE("a device is opened by its name, and one that is not there is refused 
 }
 
 TEST_CASE("a device does not open in another floating-point mode than the law's", "[trainer][device][mode]") {
-    for (const char* name : {"cpu", "reference"}) {
+    for (const char* name : {"cpu", "reference", "cuda-host"}) {
         INFO(name);
         std::fesetround(FE_UPWARD);
         const auto opened = open_device({.name = name});
@@ -197,12 +197,14 @@ TEST_CASE("a device does not open in another floating-point mode than the law's"
     }
 }
 
-TEST_CASE("the law itself trains a job to the roots of the processor", "[trainer][device]") {
+TEST_CASE("the law itself and emulated kernels of a GPU train a job to the roots of the processor",
+          "[trainer][device]") {
     for (const program::JobSpec& spec : test::small_jobs()) {
         INFO(spec.name);
         const SmallWork work(spec);
         const TrainedJob expected = work.trained_on(on_device("cpu"));
         CHECK(work.trained_on(on_device("reference")) == expected);
+        CHECK(work.trained_on(on_device("cuda-host")) == expected);
         RunnerOptions in_turns = on_device("reference");
         in_turns.micro_batch = 1;
         CHECK(work.trained_on(in_turns) == expected);

@@ -8,6 +8,7 @@
 #include "contracts/program/reference_machine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
+#include "trainer/cuda/emulated_card.hpp"
 #include "trainer/reference/reference_device.hpp"
 
 namespace assay::trainer {
@@ -128,6 +129,7 @@ TEST_CASE("after a step of single operators every tensor lies in memory as the r
             devices.push_back(std::make_unique<CpuDevice>(target, 2, nullptr));
         }
         devices.push_back(std::make_unique<ReferenceDevice>());
+        devices.push_back(std::make_unique<cuda::CudaHostDevice>(2));
         for (const auto& device : devices) {
             INFO(spec.name << ", " << device->name() << ", device " << &device - devices.data());
             Executor executor(
@@ -174,6 +176,7 @@ TEST_CASE("a step that stops says which operator diverged, and only once it has 
         std::vector<std::unique_ptr<Device>> devices;
         devices.push_back(std::make_unique<CpuDevice>(test::all_targets().front(), 2, nullptr));
         devices.push_back(std::make_unique<ReferenceDevice>());
+        devices.push_back(std::make_unique<cuda::CudaHostDevice>(2));
         for (const auto& device : devices) {
             INFO(spec.name << ", " << device->name());
             Executor executor(law.program, *device,

@@ -3,6 +3,9 @@
 
 #include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/gemm_bench.hpp"
+#ifdef ASSAY_CUDA_HOST
+#include "trainer/cuda/emulated_card.hpp"
+#endif
 #include "trainer/reference/reference_device.hpp"
 
 namespace assay::trainer {
@@ -32,6 +35,13 @@ constexpr NamedDevice kDevices[] = {
     {"reference",
      [](const DeviceOptions&) -> std::unique_ptr<Device> { return std::make_unique<ReferenceDevice>(); },
      nullptr},
+#ifdef ASSAY_CUDA_HOST
+    {"cuda-host",
+     [](const DeviceOptions& options) -> std::unique_ptr<Device> {
+         return std::make_unique<cuda::CudaHostDevice>(options.threads);
+     },
+     nullptr},
+#endif
 };
 
 std::string names() {

@@ -16,7 +16,7 @@
 namespace assay::trainer {
 
 struct DeviceOptions {
-    std::string name = "cpu";  ///< "cpu"; "reference": the scalar law, one thread, slow
+    std::string name = "cpu";  ///< "cpu"; "reference": the scalar law; "cuda-host": a GPU's kernels, emulated
     int threads = 1;           ///< of the host, 1 … 256
     CpuOptions cpu = {};       ///< of the processor alone; each device has options of its own type
 };

@@ -10,6 +10,8 @@
 namespace assay::trainer {
 
 namespace {
+constexpr std::string_view kEmulatedGpu = "cuda-host";
+
 constexpr std::array kFastestFirst = {Target::kAmx,  Target::kVnni, Target::kAvx512, Target::kAvxVnni,
                                       Target::kAvx2, Target::kNeon, Target::kScalar};
 
@@ -72,7 +74,12 @@ base::Outcome<Target> choose_target(std::string_view restriction) {
 
 std::string targets_from_environment() {
     const char* value = std::getenv("ASSAY_TARGETS");
-    return value == nullptr ? std::string() : std::string(value);
+    return value == nullptr || value == kEmulatedGpu ? std::string() : std::string(value);
+}
+
+std::string device_from_environment() {
+    const char* value = std::getenv("ASSAY_TARGETS");
+    return std::string(value != nullptr && value == kEmulatedGpu ? kEmulatedGpu : "cpu");
 }
 
 base::Outcome<int> threads_from_environment() {

@@ -27,8 +27,12 @@ std::vector<std::string> machine_targets();
 /// has it; empty: any). kUsage for a word that names no target, kPreflight for one that this machine lacks.
 base::Outcome<Target> choose_target(std::string_view restriction);
 
-/// Value of ASSAY_TARGETS, empty when it is not set.
+/// Value of ASSAY_TARGETS; empty when it is not set, or names a device.
 std::string targets_from_environment();
+
+/// The device that ASSAY_TARGETS names: "cuda-host", a GPU's kernels emulated; else "cpu", whose kernels it
+/// restricts. A device that is named otherwise (--device) goes before.
+std::string device_from_environment();
 
 /// Value of ASSAY_THREADS; 1 when it is not set. kUsage unless it is a number from 1 to 256.
 base::Outcome<int> threads_from_environment();

@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     if (!base::start_crypto()) return 1;
     const bool names_device = argc == 4 && std::string_view(argv[2]) == "--device";
     const std::string_view word = argc == 2 || names_device ? argv[1] : "";
-    const std::string device = names_device ? argv[3] : "cpu";
+    const std::string device = names_device ? argv[3] : trainer::device_from_environment();
     if (word == "--self-test") return self_test(device);
     if (word == "--serve") return serve(device);
     if (word == "--bench") return bench(device);
@@ -106,7 +106,8 @@ int main(int argc, char** argv) {
         "assay-worker is started by assay, which talks to it over a socket. By itself it can do two things:\n"
         "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
         "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n"
-        "and either on a device of this machine: --device NAME after it (cpu unless named)\n",
+        "and either on a device of this machine: --device NAME after it (else ASSAY_TARGETS' one, else "
+        "cpu)\n",
         stderr);
     return 2;
 }

@@ -132,7 +132,7 @@ TEST_CASE("a worker computes on the device that is named, and one that is not th
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().kind == base::ErrorKind::kPreflight);
     CHECK(refused.error().what.find("device 'cuda:0' is not there") == 0);
-    CHECK(refused.error().fix == "use one of: cpu, reference");
+    CHECK(refused.error().fix == "use one of: cpu, reference, cuda-host");
 }
 
 TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {

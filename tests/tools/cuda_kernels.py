@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every CUDA kernel (trainer/cuda/launch) for every architecture and looks at what came out.
+
+A row a kernel and architecture (--rows): registers, bytes of shared memory, bytes spilled, forbidden instructions.
+Refused are instructions that change a bit or make it depend on the order of threads (.ftz, .approx, .satfinite, atomics
+on floating point), and spills in products. Nothing is run: that needs a card. With unchanged sources the last
+compilation is looked at again.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ARCHITECTURES = {"75": ("75",), "80": ("80", "90a", "100")}  # of the PTX: of what is assembled from it
+FLAGS = ["-x", "cu", "-std=c++20", "-O3", "-fmad=false", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", f"-I{ROOT}"]
+FORBIDDEN = re.compile(r"\.ftz\b|\.approx\b|\.satfinite\b|\b(?:atom|red)\b[.\w:]*\.(?:f16|bf16|f32|f64)\w*")
+ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(")
+COMPILED = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads"
+                      r".*?Used (\d+) registers(?:[^\n]*?(\d+) bytes smem)?", re.DOTALL)
+PRODUCT = re.compile(r"^(Product|Pack)")
+
+
+def find_nvcc(given):
+    """The compiler that was named, else the one that .ci/setup installed."""
+    if given:
+        return Path(given)
+    found = sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc"))
+    if not found:
+        sys.exit("error: there is no CUDA compiler\n  fix: run .ci/setup cuda, or name one with --nvcc")
+    return found[-1]
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"error: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def short_names(mangled):
+    """Names for people: ProductF32<128, 128, 8, 0, 0>."""
+    plain = subprocess.run(["c++filt"], input="\n".join(mangled), capture_output=True, text=True, check=True).stdout
+    names = []
+    for name in plain.split("\n")[:len(mangled)]:
+        name = re.sub(r"\(assay::trainer::cuda::\w+\)|assay::trainer::cuda::|(?<=\d)u\b", "", name)
+        names.append(re.sub(r"^void entry<(.*)>\(.*$", r"\1", name).strip())
+    return dict(zip(mangled, names))
+
+
+def forbidden(ptx):
+    """Forbidden instructions by the kernel that has them."""
+    parts = ENTRY.split(ptx)
+    return {name: sorted(set(FORBIDDEN.findall(body))) for name, body in zip(parts[1::2], parts[2::2])}
+
+
+def assemble(nvcc, ptx, architecture):
+    """Rows of one PTX file for one architecture: mangled name, registers, shared, spilled, forbidden."""
+    cubin = ptx.with_suffix(f".{architecture}.cubin")
+    said = run([nvcc.parent / "ptxas", "-v", f"-arch=sm_{architecture}", "-o", cubin, ptx])
+    bad = forbidden(ptx.read_text(encoding="utf-8"))
+    rows = []
+    for name, stores, loads, registers, shared in COMPILED.findall(said):
+        rows.append({"name": name, "architecture": f"sm_{architecture}", "registers": int(registers),
+                     "shared": int(shared or 0), "spilled": int(stores) + int(loads), "forbidden": bad.pop(name)})
+    if bad or not rows:
+        sys.exit(f"error: {ptx}: kernels of which ptxas said nothing: {', '.join(bad) or 'all'}")
+    return rows
+
+
+def compile_one(nvcc, out, source, virtual):
+    """Rows of one source for every architecture that PTX of `virtual` serves."""
+    # An object, which is linked with nothing: the half of the source that launches is compiled with it.
+    folder = out / f"{source.stem}.{virtual}"
+    folder.mkdir(exist_ok=True)
+    run([nvcc, *FLAGS, "-gencode", f"arch=compute_{virtual},code=compute_{virtual}", "--keep", "--keep-dir", folder,
+         "-c", "-o", folder / "object.o", source])
+    ptx = next(folder.glob("*.ptx"))
+    return [row for architecture in ARCHITECTURES[virtual] for row in assemble(nvcc, ptx, architecture)]
+
+
+def digest(nvcc, sources):
+    """Of everything that the result depends on."""
+    said = hashlib.sha256(run([nvcc, "--version"]).encode())
+    for path in sorted({*sources, Path(__file__), *ROOT.glob("trainer/cuda/**/*.[hc]pp"),
+                        *ROOT.glob("contracts/**/*.hpp")}):
+        said.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return said.hexdigest()
+
+
+def compile_all(nvcc, out, sources):
+    out.mkdir(parents=True, exist_ok=True)
+    stamp, wanted = out / "rows.json", digest(nvcc, sources)
+    if stamp.exists():
+        kept = json.loads(stamp.read_text(encoding="utf-8"))
+        if kept["digest"] == wanted:
+            return kept["rows"]
+    work = [(source, architecture) for source in sources for architecture in ARCHITECTURES]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = list(pool.map(lambda one: compile_one(nvcc, out, *one), work))
+    rows = [row for part in parts for row in part]
+    names = short_names(sorted({row["name"] for row in rows}))
+    for row in rows:
+        row["name"] = names[row["name"]]
+    stamp.write_text(json.dumps({"digest": wanted, "rows": rows}), encoding="utf-8")
+    return rows
+
+
+def problems(rows):
+    for row in rows:
+        if row["forbidden"]:
+            yield f"{row['name']} for {row['architecture']}: {', '.join(row['forbidden'])}"
+        if row["spilled"] and PRODUCT.match(row["name"]):
+            yield f"{row['name']} for {row['architecture']}: {row['spilled']} bytes spilled"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nvcc", default="")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "cuda")
+    parser.add_argument("--rows", action="store_true", help="print a row a kernel and architecture")
+    options = parser.parse_args()
+    started = time.monotonic()
+    sources = sorted((ROOT / "trainer" / "cuda" / "launch").glob("*.cpp"))
+    rows = compile_all(find_nvcc(options.nvcc), options.out, sources)
+    if options.rows:
+        print(f"{'kernel':44} {'arch':7} {'registers':>9} {'shared':>7} {'spilled':>7}  forbidden")
+        for row in sorted(rows, key=lambda row: (row["name"], row["architecture"])):
+            print(f"{row['name']:44} {row['architecture']:7} {row['registers']:9} {row['shared']:7} "
+                  f"{row['spilled']:7}  {', '.join(row['forbidden']) or 'none'}")
+    wrong = list(problems(rows))
+    for line in wrong:
+        print(f"refused: {line}")
+    architectures = {row["architecture"] for row in rows}
+    print(f"cuda: {len({row['name'] for row in rows})} kernels for {len(architectures)} architectures compiled, none "
+          f"run; {len(wrong)} problems, {time.monotonic() - started:.0f} s")
+    return 1 if wrong or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roots, updates and merges by kernels against the law, and their mutants. (The device's operations on whole
+// arrays are compared with every other device's in tests/trainer/device_arrays_test.cpp.)
+#include "trainer/cuda/launch/arrays.hpp"
+
+#include <cstring>
+#include <limits>
+
+#include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/arithmetic/update.hpp"
+#include "contracts/base/merkle.hpp"
+#include "contracts/program/state_root.hpp"
+#include "contracts/program/tile_hashes.hpp"
+#include "tests/trainer/cuda/cuda_support.hpp"
+
+namespace assay::trainer::cuda {
+namespace {
+using test::in_every_order;
+using test::is_found;
+using test::numbers;
+using test::output;
+using test::same;
+using test::Values;
+
+HashPersonal words_of(const base::Personal& personal) {
+    HashPersonal words;
+    std::memcpy(&words, personal.bytes.data(), sizeof(words));
+    return words;
+}
+
+template <class Kernel, class Args>
+void start(KernelStream& stream, const Args& args) {
+    launch<Kernel>(Kernel::grid(args), stream, args);
+}
+
+std::vector<base::Hash256> as_hashes(const std::vector<std::uint64_t>& digests) {
+    std::vector<base::Hash256> hashes(digests.size() / 4);
+    for (std::size_t i = 0; i < hashes.size(); ++i) std::memcpy(hashes[i].bytes.data(), &digests[4 * i], 32);
+    return hashes;
+}
+
+// The root by kernels.
+template <class T>
+base::Hash256 root_by_kernels(KernelStream& stream, std::uint64_t rows, std::uint64_t cols,
+                              const std::vector<T>& matrix, const base::Personal& personal) {
+    const std::uint64_t leaves = arithmetic::tile_count(rows, cols);
+    std::vector<std::uint64_t> digests(4 * leaves), other(4 * ((leaves + 1) / 2));
+    hash_tiles(stream, TileHashArgs<T>{rows, cols, matrix.data(), words_of(personal), output(digests)});
+    const std::uint64_t* const root =
+        hash_tree(stream, leaves, output(digests), output(other), words_of(base::personal::kNode));
+    return as_hashes({root, root + 4}).front();
+}
+
+std::vector<std::int64_t> whole_numbers(std::mt19937_64& random, std::size_t count) {
+    std::vector<std::int64_t> all(count);
+    for (std::int64_t& one : all) {
+        one = static_cast<std::int64_t>(random() >> (2 + random() % 60));
+        if (random() % 2 == 0) one = -one;
+    }
+    return all;
+}
+
+struct MergeCase {
+    static constexpr std::size_t kCount = 333;
+    static constexpr arithmetic::OuterCoefficients kOuter{0.7F, 0.9F};
+    std::mt19937_64 random{61};
+    std::mt19937 narrow{62};
+    std::vector<std::vector<std::int64_t>> updates;
+    std::vector<arithmetic::WeightedUpdate> weighted;
+    Values w = numbers(narrow, kCount), m = numbers(narrow, kCount), law_w = w, law_m = m;
+    MergeCase() {
+        for (std::size_t k = 0; k < 5; ++k) updates.push_back(whole_numbers(random, kCount));
+        for (std::size_t i = 0; i < 40; ++i) updates[1][i] = -updates[0][i];
+        for (std::size_t i = 0; i < 20; ++i) updates[2][i] = updates[3][i] = updates[4][i] = 0;
+        for (std::size_t k = 0; k < 5; ++k) {
+            weighted.push_back(
+                {updates[k], k < 2 ? 7 : 1 + random() % (1ULL << 32),
+                 static_cast<std::uint32_t>(k < 2 ? arithmetic::kWholeClip : random() % 65536)});
+        }
+        Values mean(kCount);
+        arithmetic::merge_updates(-40, weighted, mean);
+        arithmetic::outer_nesterov(kOuter, mean, law_w, law_m);
+    }
+    template <class Run>
+    bool is_right(const Run& run) const {
+        const arithmetic::MergeFactors merged = arithmetic::merge_factors(weighted);
+        std::vector<const std::int64_t*> at;
+        std::vector<std::uint64_t> factors;
+        for (const auto& update : updates) at.push_back(update.data());
+        for (const base::Int128 factor : merged.factors)
+            factors.push_back(static_cast<std::uint64_t>(factor));
+        Values a = w, b = m;
+        unsigned failed = kNoOperator;
+        run(MergeArgs{kCount, 5, at.data(), factors.data(), merged.total, -40, kOuter.learning_rate,
+                      kOuter.momentum, output(a), output(b), &failed});
+        return failed == kNoOperator && same(a, law_w) && same(b, law_m);
+    }
+};
+}  // namespace
+
+TEST_CASE("roots by kernels are the law's", "[trainer][cuda]") {
+    std::mt19937 random(63);
+    std::mt19937_64 wide(64);
+    const std::pair<std::uint64_t, std::uint64_t> shapes[] = {
+        {1, 1}, {16, 16}, {17, 15}, {40, 50}, {3, 1000}};
+    for (const auto& [rows, cols] : shapes) {
+        INFO(rows << "x" << cols);
+        const Values matrix = numbers(random, rows * cols);
+        const std::vector<std::int64_t> update = whole_numbers(wide, rows * cols);
+        const base::Hash256 law = program::tensor_root(rows, cols, matrix);
+        const base::Hash256 update_law =
+            program::tensor_root(rows, cols, std::span<const std::int64_t>(update));
+        in_every_order([&, r = rows, c = cols](KernelStream& stream) {
+            REQUIRE(root_by_kernels(stream, r, c, matrix, base::personal::kTile) == law);
+            REQUIRE(root_by_kernels(stream, r, c, update, base::personal::kUpdateTile) == update_law);
+        });
+    }
+}
+
+TEST_CASE("updates are rounded and merged by kernels as the law does it", "[trainer][cuda]") {
+    std::mt19937 random(65);
+    for (const int exponent : {-64, -52, -40, 0}) {
+        Values from = numbers(random, 500, exponent == -40 ? test::Draw::kTame : test::Draw::kWild);
+        const Values to = numbers(random, 500, test::Draw::kTame);
+        // Nothing is out of range.
+        if (exponent < -40) {
+            for (float& value : from)
+                value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xbcffffffU);
+        }
+        std::vector<float> end = exponent < -40 ? from : to;
+        for (std::size_t i = 0; i < end.size(); i += 3) end[i] = from[i] * 0.999F;
+        std::vector<std::int64_t> law(500), update(500);
+        const bool whole = arithmetic::update_finalise(exponent, from, end, law);
+        in_every_order([&](KernelStream& stream) {
+            unsigned failed = kNoOperator;
+            finalise(stream, {500, exponent, from.data(), end.data(), output(update), &failed});
+            REQUIRE((failed == kNoOperator) == whole);
+            if (whole) REQUIRE(update == law);
+        });
+    }
+    const MergeCase one;
+    in_every_order([&](KernelStream& stream) {
+        REQUIRE(one.is_right([&](const MergeArgs& args) { merge(stream, args); }));
+    });
+}
+
+TEST_CASE("a number out of range, and one that is not finite, are told", "[trainer][cuda]") {
+    KernelStream stream(test::two_threads());
+    const Values from = {0.0F, 3e38F, std::numeric_limits<float>::quiet_NaN()}, to = {0.0F, 0.0F, 0.0F};
+    std::vector<std::int64_t> update(3);
+    for (const std::uint64_t count : {1U, 2U, 3U}) {
+        unsigned failed = kNoOperator;
+        finalise(stream, {count, -40, from.data(), to.data(), output(update), &failed});
+        REQUIRE((failed == kNoOperator) == (count == 1));
+    }
+    MergeCase one;
+    one.w[5] = std::numeric_limits<float>::infinity();
+    REQUIRE_FALSE(one.is_right([&](const MergeArgs& args) {
+        merge(stream, args);
+        REQUIRE(*args.failed == 0);
+    }));
+}
+
+TEST_CASE("mutants of roots and merges are found", "[trainer][cuda]") {
+    std::mt19937 random(66);
+    const Values matrix = numbers(random, 17 * 15);
+    std::vector<base::Hash256> law(2);
+    program::tile_hashes(17, 15, matrix, base::hash_one_by_one, law);
+    REQUIRE(is_found([&](KernelStream& stream) {
+        std::vector<std::uint64_t> digests(8);
+        start<TileHash<float, HashFault::kUnpadded>>(
+            stream,
+            TileHashArgs<float>{17, 15, matrix.data(), words_of(base::personal::kTile), output(digests)});
+        return as_hashes(digests) == law;
+    }));
+    const MergeCase one;
+    REQUIRE(is_found([&](KernelStream& stream) {
+        return one.is_right(
+            [&](const MergeArgs& args) { start<MergeUpdates<MergeFault::kRoundsParts>>(stream, args); });
+    }));
+}
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of profile i16 on the emulated GPU against their definitions, bit for bit, in every order of
+// threads.
+#include <cmath>
+
+#include "contracts/arithmetic/exact_attention.hpp"
+#include "contracts/arithmetic/exact_product.hpp"
+#include "tests/trainer/cuda/cuda_support.hpp"
+#include "trainer/cuda/launch/products.hpp"
+
+namespace assay::trainer::cuda {
+namespace {
+using arithmetic::ChainStart;
+using arithmetic::MatrixView;
+using test::Draw;
+using test::in_every_order;
+using test::is_found;
+using test::numbers;
+using test::output;
+using test::same;
+using test::Values;
+
+struct Shape {
+    unsigned m, n, k, block;
+};
+// Single numbers, tiles whole and cut, no k, blocks whole, cut and several; numbers that no digits hold.
+constexpr Shape kShapes[] = {{1, 1, 1, 16384},  {3, 5, 0, 16384}, {32, 32, 32, 16384}, {33, 31, 70, 16384},
+                             {70, 90, 100, 40}, {5, 130, 64, 32}, {65, 9, 33, 7}};
+
+// Digits of one operand in memory that held other things.
+struct PackedOperand {
+    DigitPlace place;
+    std::vector<std::uint32_t> words;
+    std::vector<std::int32_t> exponents;
+    PackedOperand(DigitPlace where, unsigned matrices)
+        : place(where),
+          words(where.words() * matrices, 0x55555555U),
+          exponents(where.exponents() * matrices) {}
+    [[nodiscard]] PackArgs into(OperandView from) {
+        return {.from = from, .place = place, .digits = output(words), .exponents = output(exponents)};
+    }
+    [[nodiscard]] Digits digits(unsigned inner = 1, unsigned sharing = 1) const {
+        return {words.data(), exponents.data(), place, inner, sharing};
+    }
+};
+
+OperandPlace place_of(MatrixView view) { return {view.row_stride, view.col_stride}; }
+
+struct ProductCase {
+    Shape s;
+    unsigned planes;
+    Values a, b, before, wanted;
+    MatrixView left, right;
+    ChainStart start;
+    ProductCase(std::mt19937& random, Shape shape, unsigned digits, bool turned_a, bool turned_b,
+                ChainStart from, Draw kind = Draw::kWild)
+        : s(shape), planes(digits), start(from) {
+        a = numbers(random, std::size_t{s.m} * s.k, kind);
+        b = numbers(random, std::size_t{s.k} * s.n, kind);
+        wanted = before = numbers(random, std::size_t{s.m} * s.n);
+        left = turned_a ? MatrixView{a.data(), 1, s.m} : MatrixView{a.data(), s.k, 1};
+        right = turned_b ? MatrixView{b.data(), 1, s.k} : MatrixView{b.data(), s.n, 1};
+        arithmetic::exact_product({s.m, s.n, s.k}, {static_cast<std::uint8_t>(planes), 2, s.block}, left,
+                                  right, start, wanted.data(), s.n);
+    }
+    // With digits packed by `pack` and multiplied by `multiply`.
+    template <class PackWith, class MultiplyWith>
+    bool is_right(const PackWith& pack, const MultiplyWith& multiply) const {
+        PackedOperand packed_a({s.m, s.k, s.block, planes}, 1), packed_b({s.n, s.k, s.block, 2}, 1);
+        pack(packed_a.into({a.data(), place_of(left)}));
+        pack(packed_b.into({b.data(), {right.col_stride, right.row_stride}}));
+        Values c = before;
+        multiply(ProductI16Args{.a = packed_a.digits(),
+                                .b = packed_b.digits(),
+                                .c = output(c),
+                                .to = {.row_stride = s.n},
+                                .carry = start == ChainStart::kCarry});
+        return same(c, wanted);
+    }
+    bool is_right(KernelStream& stream) const {
+        return is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                        [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1); });
+    }
+};
+
+template <class Kernel, class Args>
+void start_one(KernelStream& stream, const Args& args) {
+    launch<Kernel>(Kernel::grid(args, 1), stream, args);
+}
+}  // namespace
+
+TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer][cuda]") {
+    std::mt19937 random(31);
+    int i = 0;
+    for (const Shape s : kShapes) {
+        for (const unsigned planes : {2U, 3U}) {
+            const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                                  i % 5 < 2 ? ChainStart::kCarry : ChainStart::kZero,
+                                  i % 2 == 0 ? Draw::kWild : Draw::kTame);
+            INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
+            in_every_order([&](KernelStream& stream) { REQUIRE(one.is_right(stream)); });
+            ++i;
+        }
+    }
+}
+
+TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
+    // All digits at their limits: 16,384 terms of one sign, and of both.
+    for (const unsigned planes : {2U, 3U}) {
+        std::mt19937 random(32);
+        ProductCase one(random, {2, 3, 16384 + 40, 16384}, planes, false, true, ChainStart::kZero);
+        for (std::size_t i = 0; i < one.a.size(); ++i)
+            one.a[i] = i % 5 == 0 && i > 16384 ? -127.996F : 127.996F;
+        for (float& value : one.b) value = 127.996F;
+        arithmetic::exact_product({one.s.m, one.s.n, one.s.k},
+                                  {static_cast<std::uint8_t>(planes), 2, one.s.block}, one.left, one.right,
+                                  one.start, one.wanted.data(), one.s.n);
+        KernelStream stream(test::two_threads());
+        REQUIRE(one.is_right(stream));
+        REQUIRE_FALSE(stream.faults().any());
+    }
+}
+
+TEST_CASE("operands that are not finite give some bits, the same in every order", "[trainer][cuda]") {
+    std::mt19937 random(33);
+    ProductCase one(random, {20, 20, 40, 16384}, 2, false, false, ChainStart::kZero);
+    one.a[3] = NAN;
+    one.a[50] = INFINITY;
+    Values first;
+    in_every_order([&](KernelStream& stream) {
+        PackedOperand a({20, 40, 16384, 2}, 1), b({20, 40, 16384, 2}, 1);
+        pack_i16(stream, a.into({one.a.data(), {40, 1}}), Mask::kNone, 1);
+        pack_i16(stream, b.into({one.b.data(), {1, 20}}), Mask::kNone, 1);
+        Values c(400);
+        product_i16(stream, {.a = a.digits(), .b = b.digits(), .c = output(c), .to = {.row_stride = 20}},
+                    Mask::kNone, 1);
+        if (first.empty()) first = c;
+        REQUIRE(same(c, first));
+    });
+}
+
+TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") {
+    // Two heads that share keys; tokens of a block and a half.
+    std::mt19937 random(34);
+    constexpr unsigned kTokens = 150, kDim = 8, kHeads = 2, kWidth = (kHeads + 1) * kDim;
+    constexpr unsigned kBlock = arithmetic::kAttentionBlock;
+    const Values rows = numbers(random, std::size_t{kTokens} * kWidth);
+    const Values squares = numbers(random, std::size_t{kHeads} * kTokens * kTokens);
+    const OperandPlace query{kWidth, 1, 0, kDim, kHeads, 1};
+    const OperandPlace square{kTokens, 1, 0, kTokens * kTokens, kHeads, 1};
+    const auto turned = [](OperandPlace place) {
+        std::swap(place.row_stride, place.col_stride);
+        return place;
+    };
+    const float* const keys = rows.data() + kHeads * kDim;
+    const arithmetic::HeadShape head{kTokens, kDim};
+    Values scores(squares.size(), 7.0F), up(rows.size(), 7.0F), down = up;
+    for (unsigned z = 0; z < kHeads; ++z) {
+        const std::uint64_t at = query.matrix(z), of = square.matrix(z);
+        const auto one = std::span(squares).subspan(of, kTokens * kTokens);
+        arithmetic::exact::attention_scores(head, {rows.data() + at, kWidth}, {keys, kWidth},
+                                            std::span(scores).subspan(of, kTokens * kTokens));
+        arithmetic::exact::attention_values(head, one, {keys, kWidth}, {up.data() + at, kWidth});
+        arithmetic::exact::attention_key_gradient(head, one, {rows.data() + at, kWidth},
+                                                  {down.data() + at, kWidth});
+    }
+    in_every_order([&](KernelStream& stream) {
+        const DigitPlace by_dim{kTokens, kDim, arithmetic::kMaxProductBlock, 2},
+            by_key{kDim, kTokens, kBlock, 2};
+        const DigitPlace of_square{kTokens, kTokens, kBlock, 2};
+        PackedOperand q(by_dim, kHeads), k(by_dim, 1), v(by_key, 1), qt(by_key, kHeads), p(of_square, kHeads),
+            pt = p;
+        pack_i16(stream, q.into({rows.data(), query}), Mask::kNone, kHeads);
+        pack_i16(stream, k.into({keys, {kWidth, 1}}), Mask::kNone, 1);
+        pack_i16(stream, v.into({keys, {1, kWidth}}), Mask::kNone, 1);
+        pack_i16(stream, qt.into({rows.data(), turned(query)}), Mask::kNone, kHeads);
+        pack_i16(stream, p.into({squares.data(), square}), Mask::kUpTo, kHeads);
+        pack_i16(stream, pt.into({squares.data(), turned(square)}), Mask::kFromOn, kHeads);
+        Values c(squares.size(), 7.0F), d(rows.size(), 7.0F), e = d;
+        product_i16(stream,
+                    {.a = q.digits(),
+                     .b = k.digits(kHeads, kHeads),
+                     .c = output(c),
+                     .to = square,
+                     .scale = arithmetic::attention_scale(kDim)},
+                    Mask::kLower, kHeads);
+        REQUIRE(same(c, scores));
+        product_i16(stream, {.a = p.digits(), .b = v.digits(kHeads, kHeads), .c = output(d), .to = query},
+                    Mask::kUpTo, kHeads);
+        REQUIRE(same(d, up));
+        product_i16(stream, {.a = pt.digits(), .b = qt.digits(), .c = output(e), .to = query}, Mask::kFromOn,
+                    kHeads);
+        REQUIRE(same(e, down));
+    });
+}
+
+TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
+    std::mt19937 random(35);
+    const ProductCase one(random, {40, 40, 150, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
+    const auto with = [&](auto pack, auto multiply) {
+        return is_found([&](KernelStream& stream) {
+            return one.is_right(
+                [&](const PackArgs& args) { start_one<decltype(pack)>(stream, args); },
+                [&](const ProductI16Args& args) { start_one<decltype(multiply)>(stream, args); });
+        });
+    };
+    using enum ProductFault;
+    REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
+    REQUIRE(with(Pack<Mask::kNone, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
+    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kCutSum>{}));
+    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
+}
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are no products, on hard numbers, against their definitions in every order of threads. (Whole
+// steps, with every operator in its place, are in cuda_host_device_test.cpp.)
+#include "trainer/cuda/launch/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "contracts/arithmetic/attention.hpp"
+#include "contracts/arithmetic/embedding.hpp"
+#include "contracts/arithmetic/layer_norm.hpp"
+#include "contracts/arithmetic/loss.hpp"
+#include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/arithmetic/pointwise.hpp"
+#include "contracts/arithmetic/product.hpp"
+#include "contracts/arithmetic/rms_norm.hpp"
+#include "contracts/arithmetic/swiglu.hpp"
+#include "tests/trainer/cuda/cuda_support.hpp"
+
+namespace assay::trainer::cuda {
+namespace {
+using test::in_every_order;
+using test::is_found;
+using test::numbers;
+using test::output;
+using test::same;
+using test::Values;
+
+template <class Kernel, class Args>
+void start(KernelStream& stream, const Args& args) {
+    launch<Kernel>(Kernel::grid(args), stream, args);
+}
+
+// Checks in every order that run(stream, out) leaves what the law left in `wanted`; `before` is what lies
+// there.
+template <class Run>
+void require_law(const Values& wanted, const Values& before, const Run& run) {
+    in_every_order([&](KernelStream& stream) {
+        Values out = before;
+        run(stream, out);
+        REQUIRE(same(out, wanted));
+    });
+}
+}  // namespace
+
+TEST_CASE("elementwise kernels have the law's bits", "[trainer][cuda]") {
+    std::mt19937 random(41);
+    for (const std::size_t count : {1U, 31U, 255U, 1000U}) {
+        const Values x = numbers(random, count), y = numbers(random, count),
+                     both = numbers(random, 2 * count);
+        const Values none(count), wide(2 * count);
+        Values law(count), law_wide(2 * count);
+        const auto point = [&](PointKind kind, const Values& a, const Values& b, std::uint64_t cols) {
+            return [&, kind, cols](KernelStream& stream, Values& out) {
+                run_pointwise(
+                    stream, kind,
+                    {.count = count, .a = a.data(), .b = b.data(), .out = output(out), .cols = cols});
+            };
+        };
+        arithmetic::add(x, y, law);
+        require_law(law, none, point(PointKind::kAdd, x, y, 1));
+        arithmetic::gelu_forward(x, law);
+        require_law(law, none, point(PointKind::kGelu, x, y, 1));
+        arithmetic::gelu_backward(x, y, law);
+        require_law(law, none, point(PointKind::kGeluGradient, x, y, 1));
+        arithmetic::swiglu_forward(count, both, law);
+        require_law(law, none, point(PointKind::kSwiGlu, both, y, count));
+        arithmetic::swiglu_backward(count, both, y, law_wide);
+        require_law(law_wide, wide, point(PointKind::kSwiGluGradient, both, y, count));
+    }
+}
+
+TEST_CASE("norms have the law's bits, and their gradients", "[trainer][cuda]") {
+    std::mt19937 random(42);
+    for (const std::size_t cols : {1U, 31U, 32U, 33U, 100U}) {
+        constexpr std::size_t kRows = 11;
+        const Values x = numbers(random, kRows * cols), dy = numbers(random, kRows * cols);
+        const Values gain = numbers(random, cols), bias = numbers(random, cols);
+        Values y(x.size()), mean(kRows), rstd(kRows), dx(x.size()), rms(x.size()), rms_rstd(kRows),
+            rms_dx(x.size());
+        arithmetic::layer_norm_forward(x, gain, bias, y, {mean, rstd});
+        arithmetic::layer_norm_input_gradient(dy, x, gain, {mean, rstd}, dx);
+        arithmetic::rms_norm_forward(1e-5F, x, gain, rms, rms_rstd);
+        arithmetic::rms_norm_input_gradient(dy, x, gain, rms_rstd, rms_dx);
+        in_every_order([&](KernelStream& stream) {
+            Values out(x.size()), means(kRows), rstds(kRows);
+            RowArgs args{.rows = kRows,
+                         .cols = cols,
+                         .a = x.data(),
+                         .gain = gain.data(),
+                         .bias = bias.data(),
+                         .out = output(out),
+                         .mean_out = output(means),
+                         .rstd_out = output(rstds),
+                         .epsilon = arithmetic::kLayerNormEpsilon};
+            run_rows(stream, RowKind::kLayerNorm, args);
+            REQUIRE((same(out, y) && same(means, mean) && same(rstds, rstd)));
+            args.epsilon = 1e-5F;
+            run_rows(stream, RowKind::kRmsNorm, args);
+            REQUIRE((same(out, rms) && same(rstds, rms_rstd)));
+            args.a = dy.data();
+            args.b = x.data();
+            args.mean = mean.data();
+            args.rstd = rstd.data();
+            run_rows(stream, RowKind::kLayerNormGradient, args);
+            REQUIRE(same(out, dx));
+            args.rstd = rms_rstd.data();
+            run_rows(stream, RowKind::kRmsNormGradient, args);
+            REQUIRE(same(out, rms_dx));
+        });
+    }
+}
+
+TEST_CASE("a row's maximum is the first among equals, and its sums follow the 32 lanes", "[trainer][cuda]") {
+    std::mt19937 random(43);
+    for (const std::size_t cols : {1U, 2U, 31U, 33U, 500U}) {
+        constexpr std::size_t kRows = 9;
+        Values a = numbers(random, kRows * cols);
+        const Values b = numbers(random, kRows * cols);
+        // A row of zeros of both signs, and one of minus infinity but for zeros at its end.
+        for (std::size_t i = 0; i < cols; ++i) a[i] = random() % 2 == 0 ? 0.0F : -0.0F;
+        for (std::size_t i = 0; i + 2 < cols; ++i) a[cols + i] = -INFINITY;
+        a[2 * cols - 1] = -0.0F;
+        Values max(kRows), sum(kRows);
+        arithmetic::loss_max(cols, a, max);
+        arithmetic::loss_sum(cols, b, sum);
+        const auto rows = [&](RowKind kind, const Values& of) {
+            return [&, kind](KernelStream& stream, Values& out) {
+                run_rows(stream, kind, {.rows = kRows, .cols = cols, .a = of.data(), .out = output(out)});
+            };
+        };
+        require_law(max, Values(kRows), rows(RowKind::kMax, a));
+        require_law(sum, Values(kRows), rows(RowKind::kSum, b));
+    }
+}
+
+TEST_CASE("softmax of attention looks at no key beyond the query", "[trainer][cuda]") {
+    std::mt19937 random(44);
+    constexpr std::size_t kTokens = 37;
+    const arithmetic::HeadShape head{kTokens, 16};
+    const Values scores = numbers(random, kTokens * kTokens), dp = numbers(random, kTokens * kTokens);
+    const Values before = numbers(random, kTokens * kTokens);
+    Values max(kTokens), e = before, sum(kTokens), p = before, dot(kTokens), ds = before;
+    arithmetic::softmax_max(kTokens, scores, max);
+    arithmetic::softmax_exp(kTokens, scores, max, e);
+    arithmetic::softmax_sum(kTokens, e, sum);
+    arithmetic::softmax_divide(kTokens, e, sum, p);
+    arithmetic::softmax_dot(kTokens, dp, p, dot);
+    arithmetic::softmax_gradient(head, dp, p, dot, ds);
+    const auto rows = [&](RowKind kind, const Values& a, const Values& b) {
+        return [&, kind](KernelStream& stream, Values& out) {
+            run_rows(stream, kind,
+                     {.rows = kTokens,
+                      .cols = kTokens,
+                      .context = kTokens,
+                      .a = a.data(),
+                      .b = b.data(),
+                      .out = output(out)});
+        };
+    };
+    const auto points = [&](PointKind kind, const Values& a, const Values& b) {
+        return [&, kind](KernelStream& stream, Values& out) {
+            run_pointwise(stream, kind,
+                          {.count = kTokens * kTokens,
+                           .a = a.data(),
+                           .b = b.data(),
+                           .c = dot.data(),
+                           .out = output(out),
+                           .cols = kTokens,
+                           .context = kTokens,
+                           .number = arithmetic::attention_scale(16)});
+        };
+    };
+    require_law(max, Values(kTokens), rows(RowKind::kMax, scores, scores));
+    require_law(e, before, points(PointKind::kExp, scores, max));
+    require_law(sum, Values(kTokens), rows(RowKind::kSum, e, e));
+    require_law(p, before, points(PointKind::kDivide, e, sum));
+    require_law(dot, Values(kTokens), rows(RowKind::kDot, dp, p));
+    require_law(ds, before, points(PointKind::kSoftmaxGradient, dp, p));
+}
+
+TEST_CASE("cross-entropy over a large vocabulary has the law's bits", "[trainer][cuda]") {
+    std::mt19937 random(45);
+    constexpr std::size_t kRows = 3, kWords = 50257;
+    const Values logits = numbers(random, kRows * kWords, test::Draw::kTame);
+    const std::vector<std::uint32_t> targets = {0, 50256, 777};
+    Values max(kRows), e(logits.size()), sum(kRows), losses(kRows), gradient(logits.size());
+    arithmetic::loss_max(kWords, logits, max);
+    arithmetic::loss_exp(kWords, logits, max, e);
+    arithmetic::loss_sum(kWords, e, sum);
+    arithmetic::loss_tokens(kWords, logits, max, sum, targets, losses);
+    arithmetic::loss_gradient(kWords, arithmetic::reciprocal(300), e, sum, targets, gradient);
+    const float total = arithmetic::loss_total_carry(losses, 2.5F);
+    KernelStream stream(test::two_threads());
+    Values out(logits.size()), thin(kRows), loss(1), so_far(1, 2.5F), sums(1);
+    run_rows(stream, RowKind::kMax, {.rows = kRows, .cols = kWords, .a = logits.data(), .out = output(thin)});
+    REQUIRE(same(thin, max));
+    PointArgs args{.count = logits.size(),
+                   .a = logits.data(),
+                   .b = max.data(),
+                   .tokens = targets.data(),
+                   .out = output(out),
+                   .cols = kWords,
+                   .number = arithmetic::reciprocal(300)};
+    run_pointwise(stream, PointKind::kExp, args);
+    REQUIRE(same(out, e));
+    run_rows(stream, RowKind::kSum, {.rows = kRows, .cols = kWords, .a = e.data(), .out = output(thin)});
+    REQUIRE(same(thin, sum));
+    loss_tokens(stream, {kRows, kWords, logits.data(), max.data(), sum.data(), targets.data(), output(thin)});
+    REQUIRE(same(thin, losses));
+    loss_total(stream, {1, kRows, losses.data(), output(sums), output(so_far), output(loss), 0.5F});
+    REQUIRE(same({so_far[0], loss[0]}, {total, total * 0.5F}));
+    args.a = e.data();
+    args.b = sum.data();
+    run_pointwise(stream, PointKind::kLossGradient, args);
+    REQUIRE(same(out, gradient));
+    REQUIRE_FALSE(stream.faults().any());
+}
+
+namespace {
+constexpr std::size_t kSequences = 3, kContext = 13, kCols = 150;
+
+// Places of each token that occurs, ascending.
+struct SortedTokens {
+    std::vector<std::uint32_t> token, first, places;
+    explicit SortedTokens(const std::vector<std::uint32_t>& tokens) : places(tokens.size()) {
+        std::iota(places.begin(), places.end(), 0U);
+        std::stable_sort(places.begin(), places.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return tokens[a] < tokens[b]; });
+        for (std::uint32_t i = 0; i < places.size(); ++i) {
+            if (i > 0 && tokens[places[i]] == token.back()) continue;
+            token.push_back(tokens[places[i]]);
+            first.push_back(i);
+        }
+        first.push_back(static_cast<std::uint32_t>(places.size()));
+    }
+};
+
+struct EmbeddingCase {
+    static constexpr std::size_t kWords = 7;
+    std::mt19937 random{46};
+    Values dx = numbers(random, kSequences*kContext*kCols), before = numbers(random, kWords*kCols);
+    std::vector<std::uint32_t> tokens = std::vector<std::uint32_t>(kSequences * kContext);
+    Values wanted = before;
+    EmbeddingCase() {
+        for (std::uint32_t& token : tokens) token = static_cast<std::uint32_t>(random() % (kWords - 1));
+        for (std::size_t s = 0; s < kSequences; ++s) {
+            arithmetic::embedding_gradient_carry(
+                kCols, std::span(tokens).subspan(s * kContext, kContext),
+                std::span(dx).subspan(s * kContext * kCols, kContext * kCols), wanted);
+        }
+    }
+    template <class Run>
+    bool is_right(const Run& run) const {
+        const SortedTokens sorted(tokens);
+        Values out = before;
+        run(EmbeddingGradientArgs{kContext, kCols, sorted.token.size(), sorted.token.data(),
+                                  sorted.first.data(), sorted.places.data(), dx.data(), output(out)});
+        return same(out, wanted);
+    }
+};
+}  // namespace
+
+TEST_CASE("sums over tokens go sequence by sequence", "[trainer][cuda]") {
+    std::mt19937 random(47);
+    constexpr std::size_t kRows = kSequences * kContext;
+    const Values dy = numbers(random, kRows * kCols), x = numbers(random, kRows * kCols);
+    const Values mean = numbers(random, kRows), rstd = numbers(random, kRows),
+                 before = numbers(random, kCols);
+    Values gain = before, bias = before, rms = before, plain = before;
+    for (std::size_t s = 0; s < kSequences; ++s) {
+        const auto wide = [s](const Values& all) {
+            return std::span(all).subspan(s * kContext * kCols, kContext * kCols);
+        };
+        const auto thin = [s](const Values& all) { return std::span(all).subspan(s * kContext, kContext); };
+        arithmetic::layer_norm_parameter_gradient_carry(wide(dy), wide(x), {thin(mean), thin(rstd)}, gain,
+                                                        bias);
+        arithmetic::rms_norm_parameter_gradient_carry(wide(dy), wide(x), thin(rstd), rms);
+        arithmetic::bias_gradient_carry(wide(dy), plain);
+    }
+    in_every_order([&](KernelStream& stream) {
+        Values sums(kSequences * kCols), more = sums;
+        const ColumnArgs args{kSequences,  kContext,    kCols,        dy.data(),   x.data(),
+                              mean.data(), rstd.data(), output(sums), output(more)};
+        const auto check = [&](ColumnKind kind, const Values& wanted_gain, const Values& wanted_bias) {
+            Values a = before, b = before;
+            column_sums(stream, kind, args, output(a), output(b));
+            REQUIRE((same(a, wanted_gain) && same(b, wanted_bias)));
+        };
+        check(ColumnKind::kLayerNorm, gain, bias);
+        check(ColumnKind::kRmsNorm, rms, before);
+        check(ColumnKind::kBias, before, plain);
+    });
+    const EmbeddingCase one;
+    in_every_order([&](KernelStream& stream) {
+        REQUIRE(one.is_right([&](const EmbeddingGradientArgs& args) { embedding_gradient(stream, args); }));
+    });
+}
+
+namespace {
+// The law's norm of one matrix, and a kernel's.
+float law_norm(std::size_t rows, std::size_t cols, const Values& g) {
+    Values sums(arithmetic::tile_count(rows, cols));
+    arithmetic::square_tiles(rows, cols, g, sums);
+    return arithmetic::norm_of_tiles(sums);
+}
+
+template <TreeFault kFault>
+Values tree_by_kernel(KernelStream& stream, const Values& leaves) {
+    Values sums(TreeSum<kFault>::branches(leaves.size()));
+    launch<TreeSum<kFault>>({static_cast<unsigned>(sums.size())}, stream,
+                            TreeSumArgs{leaves.size(), leaves.data(), output(sums)});
+    return sums;
+}
+
+struct AdamWCase {
+    std::mt19937 random{48};
+    Values g = numbers(random, 300), w = numbers(random, 300), m = numbers(random, 300), v = m;
+    Values clip = {0.37F}, law_w, law_m, law_v;
+    arithmetic::AdamWCoefficients c{.learning_rate = 3e-3F,
+                                    .decay = 1e-4F,
+                                    .beta1 = 0.9F,
+                                    .one_minus_beta1 = 0.1F,
+                                    .beta2 = 0.95F,
+                                    .one_minus_beta2 = 0.05F,
+                                    .correction1 = 1.9F,
+                                    .correction2 = 3.1F,
+                                    .epsilon = 1e-8F};
+    AdamWCase() {
+        for (float& value : v) value = std::fabs(value);
+        law_w = w, law_m = m, law_v = v;
+        arithmetic::adamw(c, clip[0], g, law_w, law_m, law_v);
+    }
+    template <class Run>
+    bool is_right(const Run& run) const {
+        Values a = w, b = m, d = v;
+        run(AdamWArgs{g.size(), c, clip.data(), g.data(), output(a), output(b), output(d)});
+        return same(a, law_w) && same(b, law_m) && same(d, law_v);
+    }
+};
+}  // namespace
+
+TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
+    std::mt19937 random(49);
+    const std::pair<std::size_t, std::size_t> shapes[] = {
+        {1, 1}, {17, 15}, {16, 8192}, {400, 351}, {16, 8208}};
+    for (const auto& shape : shapes) {
+        const std::size_t rows = shape.first, cols = shape.second;
+        INFO(rows << "x" << cols);
+        const Values g = numbers(random, rows * cols, test::Draw::kTame);
+        const Values wanted = {law_norm(rows, cols, g),
+                               arithmetic::clip_scale(law_norm(rows, cols, g), 3.0F)};
+        in_every_order([&](KernelStream& stream) {
+            Values sums(arithmetic::tile_count(rows, cols)), other(tree_scratch(sums.size())), norm(1),
+                scale(1);
+            square_tiles(stream, {rows, cols, g.data(), output(sums)});
+            norm_of_tiles(stream, output(sums), output(other), output(norm));
+            clip(stream, norm.data(), 3.0F, output(scale));
+            REQUIRE(same({norm[0], scale[0]}, wanted));
+        });
+    }
+    const AdamWCase one;
+    in_every_order([&](KernelStream& stream) {
+        REQUIRE(one.is_right([&](const AdamWArgs& args) { adamw(stream, UpdatePass::kAlways, args); }));
+    });
+}
+
+TEST_CASE("the first operator with a number that is not finite is noted, and stops the update",
+          "[trainer][cuda]") {
+    Values numbers(600, 1.0F);
+    in_every_order([&](KernelStream& stream) {
+        unsigned diverged = kNoOperator;
+        const auto check = [&](unsigned index, std::uint64_t cols) {
+            check_finite(stream, {numbers.data(), 20, cols, 30, &diverged, index});
+            return diverged;
+        };
+        numbers[29] = NAN;
+        REQUIRE(check(9, 29) == kNoOperator);
+        REQUIRE(check(9, 30) == 9);
+        REQUIRE(check(11, 30) == 9);
+        REQUIRE(check(4, 30) == 4);
+        const AdamWCase one;
+        Values w = one.w, m = one.m, v = one.v;
+        AdamWArgs args{w.size(),  one.c, one.clip.data(), one.g.data(), output(w), output(m), output(v),
+                       &diverged, 3};
+        adamw(stream, UpdatePass::kApply, args);
+        REQUIRE((same(w, one.w) && same(m, one.m) && same(v, one.v)));
+        args.coefficients.learning_rate = INFINITY;
+        adamw(stream, UpdatePass::kTry, args);
+        REQUIRE(diverged == 3);
+        REQUIRE(same(w, one.w));
+    });
+}
+
+TEST_CASE("mutants of the other kernels are found", "[trainer][cuda]") {
+    std::mt19937 random(50);
+    const Values x = numbers(random, 40 * 40, test::Draw::kTame),
+                 p = numbers(random, 40 * 40, test::Draw::kTame);
+    Values sum(40), dot = numbers(random, 40, test::Draw::kTame), ds(40 * 40), e(40 * 40, 1.0F);
+    arithmetic::loss_sum(40, x, sum);
+    arithmetic::softmax_gradient({40, 16}, x, p, dot, ds);
+    REQUIRE(is_found([&](KernelStream& stream) {
+        Values out(40);
+        start<RowWise<RowKind::kSum, RowFault::kOtherTree>>(
+            stream, RowArgs{.rows = 40, .cols = 40, .a = x.data(), .out = output(out)});
+        return same(out, sum);
+    }));
+    REQUIRE(is_found([&](KernelStream& stream) {
+        Values out(40 * 40);
+        start<Pointwise<PointKind::kSoftmaxGradient, PointFault::kContracted>>(
+            stream, PointArgs{.count = 40 * 40,
+                              .a = x.data(),
+                              .b = p.data(),
+                              .c = dot.data(),
+                              .out = output(out),
+                              .cols = 40,
+                              .context = 40,
+                              .number = arithmetic::attention_scale(16)});
+        return same(out, ds);
+    }));
+    const EmbeddingCase embedding;
+    REQUIRE(is_found([&](KernelStream& stream) {
+        return embedding.is_right([&](const EmbeddingGradientArgs& args) {
+            start<EmbeddingGradient<ColumnFault::kOneChain>>(stream, args);
+        });
+    }));
+    const Values leaves = numbers(random, 700, test::Draw::kTame);
+    KernelStream plain(test::two_threads());
+    const Values branches = tree_by_kernel<TreeFault::kNone>(plain, leaves);
+    REQUIRE(is_found([&](KernelStream& stream) {
+        return same(tree_by_kernel<TreeFault::kLosesOdd>(stream, leaves), branches);
+    }));
+    const AdamWCase adam;
+    REQUIRE(is_found([&](KernelStream& stream) {
+        return adam.is_right([&](const AdamWArgs& args) {
+            start<AdamW<UpdatePass::kAlways, UpdateFault::kReciprocal>>(stream, args);
+        });
+    }));
+}
+
+}  // namespace assay::trainer::cuda

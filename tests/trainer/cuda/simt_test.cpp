@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulation of a GPU: what it does, and that each of its checks finds a planted fault.
+#include "trainer/cuda/simt/simt.hpp"
+
+#include <array>
+#include <numeric>
+
+#include "tests/trainer/cuda/cuda_support.hpp"
+
+namespace assay::trainer::cuda {
+namespace {
+using test::all_orders;
+using test::in_every_order;
+using test::is_found;
+using test::output;
+using test::two_threads;
+
+struct Args {
+    const std::int32_t* in = nullptr;
+    OutputArray<std::int32_t> out;
+    unsigned count = 0;
+};
+
+struct Base {
+    static constexpr bool kWaits = true;
+    static constexpr unsigned kThreads = 64;
+    using Args = cuda::Args;
+    struct Shared {
+        std::int32_t numbers[64];
+    };
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.out);
+    }
+};
+
+// Turns every block's 64 numbers round, through shared memory.
+template <bool kHasBarrier>
+struct Reverse : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        auto& shared = block.shared<Shared>();
+        const unsigned at = block.x() * 64 + block.thread();
+        shared.numbers[block.thread()] = args.in[at];
+        if (kHasBarrier) block.sync();
+        args.out.set(at, shared.numbers[63 - block.thread()]);
+    }
+};
+
+// A number for every block, by a tree over the lanes of its first warp; the sum of what other warps bring
+// goes through memory that nobody wrote.
+template <bool kZeroes>
+struct Sum : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        auto& shared = block.shared<Shared>();
+        std::int32_t value = args.in[block.x() * 64 + block.thread()];
+        for (unsigned lanes = 16; lanes > 0; lanes /= 2) value += block.shfl_down(value, lanes);
+        if (kZeroes && block.thread() == 0) shared.numbers[2] = 0;
+        if (block.lane() == 0) shared.numbers[block.warp()] = value;
+        block.sync();
+        if (block.thread() == 0)
+            args.out.set(block.x(), shared.numbers[0] + shared.numbers[1] + shared.numbers[2]);
+    }
+};
+
+struct TwoWrites : Base {
+    static void run(const SimtBlock& block, const Args& args) { args.out.set(block.thread() / 2, 1); }
+};
+struct Outside : Base {
+    static void run(const SimtBlock& block, const Args& args) { args.out.set(block.thread() + 1, 1); }
+};
+struct LeftBarrier : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        if (block.thread() < 40) block.sync();
+        args.out.set(block.thread(), 1);
+    }
+};
+struct LeftLanes : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        if (block.lane() < 31) args.out.set(block.thread(), block.shfl_xor(1, 1));
+    }
+};
+struct MixedWarp : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        std::int32_t d[4] = {};
+        if (block.lane() == 3) block.mma_s8(d, {1, 1, 1, 1}, {1, 1});
+        if (block.lane() != 3) d[0] = block.shfl_xor(1, 1);
+        args.out.set(block.thread(), d[0]);
+    }
+};
+struct Undeclared : Base {
+    static constexpr bool kWaits = false;
+    static void run(const SimtBlock& block, const Args& args) {
+        block.sync();
+        args.out.set(block.thread(), 1);
+    }
+};
+
+// Copies a number to shared memory and on.
+template <bool kWaitsForIt, bool kCommits = true>
+struct Copied : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        auto& shared = block.shared<Shared>();
+        block.copy4(&shared.numbers[block.thread()], args.in + block.thread(), block.thread() != 5);
+        if (kCommits) block.commit_copies();
+        if (kWaitsForIt) block.wait_copies<0>();
+        const std::int32_t early = shared.numbers[block.thread()];
+        if (!kWaitsForIt) block.wait_copies<0>();
+        args.out.set(block.thread(), early);
+    }
+};
+}  // namespace
+
+using Integers = std::vector<std::int32_t>;
+
+static Integers counted(std::size_t count) {
+    Integers numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 1);
+    return numbers;
+}
+
+TEST_CASE("threads of a block share memory and wait for one another", "[trainer][cuda]") {
+    const Integers in = counted(64 * 9);
+    in_every_order([&](KernelStream& stream) {
+        Integers out(in.size());
+        launch<Reverse<true>>({9}, stream, {in.data(), output(out), 0});
+        for (std::size_t i = 0; i < in.size(); ++i) REQUIRE(out[i] == in[i / 64 * 64 + 63 - i % 64]);
+    });
+}
+
+TEST_CASE("lanes of a warp exchange numbers", "[trainer][cuda]") {
+    const Integers in = counted(64 * 3);
+    in_every_order([&](KernelStream& stream) {
+        Integers out(3);
+        launch<Sum<true>>({3}, stream, {in.data(), output(out), 0});
+        REQUIRE(out == Integers{32 * 65, 32 * 193, 32 * 321});
+    });
+}
+
+TEST_CASE("a missing barrier is found by the order of the threads", "[trainer][cuda]") {
+    const Integers in = counted(64);
+    REQUIRE(is_found([&](KernelStream& stream) {
+        Integers out(64), law(in.rbegin(), in.rend());
+        launch<Reverse<false>>({1}, stream, {in.data(), output(out), 0});
+        return out == law;
+    }));
+}
+
+TEST_CASE("shared memory that nobody wrote is not zero", "[trainer][cuda]") {
+    const Integers in = counted(64);
+    for (const StreamOptions& options : all_orders()) {
+        KernelStream stream(two_threads(), options);
+        Integers out(1);
+        launch<Sum<false>>({1}, stream, {in.data(), output(out), 0});
+        REQUIRE(out[0] != 32 * 65);
+    }
+}
+
+TEST_CASE("every broken rule of the machine is counted under its name", "[trainer][cuda]") {
+    const Integers in = counted(64);
+    const auto count = [&](auto kernel, FaultKind kind) {
+        KernelStream stream(two_threads());
+        Integers out(64);
+        launch<decltype(kernel)>({1}, stream, {in.data(), output(out), 0});
+        INFO(stream.faults().to_text());
+        return stream.faults().count(kind);
+    };
+    REQUIRE(count(TwoWrites{}, FaultKind::kTwoWrites) == 32);
+    REQUIRE(count(Outside{}, FaultKind::kOutsideOutput) == 1);
+    REQUIRE(count(LeftBarrier{}, FaultKind::kLeftBarrier) == 1);
+    REQUIRE(count(LeftLanes{}, FaultKind::kLeftBarrier) == 1);
+    REQUIRE(count(MixedWarp{}, FaultKind::kMixedWarp) == 2);
+    REQUIRE(count(Undeclared{}, FaultKind::kWaitUndeclared) == 64);
+    REQUIRE(count(Copied<true, false>{}, FaultKind::kLeftCopies) == 64);
+    REQUIRE(count(Reverse<true>{}, FaultKind::kTwoWrites) == 0);
+}
+
+TEST_CASE("what is copied to shared memory is there after the wait and not before", "[trainer][cuda]") {
+    const Integers in = counted(64);
+    KernelStream stream(two_threads());
+    Integers out(64), early(64), law = in;
+    law[5] = 0;  // not valid
+    launch<Copied<true>>({1}, stream, {in.data(), output(out), 0});
+    REQUIRE(out == law);
+    launch<Copied<false>>({1}, stream, {in.data(), output(early), 0});
+    REQUIRE(early == Integers(64, -1));
+    REQUIRE_FALSE(stream.faults().any());
+}
+
+namespace {
+struct MultiplyArgs {
+    const std::int8_t* a = nullptr;  // [16,32]
+    const std::int8_t* b = nullptr;  // [32,8]
+    OutputArray<std::int32_t> d;     // [16,8]
+};
+// Fills fragments number by number as the PTX manual names them.
+struct Multiply : Base {
+    static constexpr unsigned kThreads = 32;
+    using Args = MultiplyArgs;
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.d);
+    }
+    static void run(const SimtBlock& block, const Args& args) {
+        const unsigned group = block.lane() >> 2, own = block.lane() % 4;
+        std::uint32_t a[4] = {}, b[2] = {};
+        for (unsigned i = 0; i < 16; ++i) {
+            const unsigned row = i < 4 || (i >= 8 && i < 12) ? group : group + 8;
+            const unsigned k = own * 4 + (i & 3) + (i >= 8 ? 16 : 0);
+            a[i / 4] |= std::uint32_t{static_cast<std::uint8_t>(args.a[row * 32 + k])} << (8 * (i % 4));
+        }
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned k = own * 4 + (i & 3) + (i >= 4 ? 16 : 0);
+            b[i / 4] |= std::uint32_t{static_cast<std::uint8_t>(args.b[k * 8 + group])} << (8 * (i % 4));
+        }
+        std::int32_t d[4] = {5, 5, 5, 5};
+        block.mma_s8(d, a, b);
+        for (unsigned i = 0; i < 4; ++i) {
+            args.d.set((i < 2 ? group : group + 8) * 8 + own * 2 + (i & 1), d[i]);
+        }
+    }
+};
+}  // namespace
+
+TEST_CASE("a warp multiplies digits by the lane layout of the manual", "[trainer][cuda]") {
+    std::mt19937 random(3);
+    std::vector<std::int8_t> a(16 * 32), b(32 * 8);
+    for (auto* matrix : {&a, &b}) {
+        for (std::int8_t& digit : *matrix) digit = static_cast<std::int8_t>(random());
+    }
+    a[0] = b[0] = -128;
+    Integers law(16 * 8, 5);
+    for (std::size_t i = 0; i < 16 * 8 * 32; ++i) {
+        const std::size_t row = i / 256, column = i / 32 % 8, k = i % 32;
+        law[row * 8 + column] += a[row * 32 + k] * b[k * 8 + column];
+    }
+    in_every_order([&](KernelStream& stream) {
+        Integers d(16 * 8);
+        launch<Multiply>({1}, stream, {a.data(), b.data(), output(d)});
+        REQUIRE(d == law);
+    });
+}
+
+}  // namespace assay::trainer::cuda

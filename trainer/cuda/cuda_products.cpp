@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers, the head, and attention's products, in the profile of the program.
+#include "contracts/arithmetic/attention.hpp"
+#include "contracts/base/check.hpp"
+#include "trainer/cuda/cuda_device.hpp"
+
+namespace assay::trainer::cuda {
+
+using Kind = program::OperatorKind;
+
+namespace {
+// Rows and columns change places.
+OperandPlace turned(OperandPlace place) {
+    std::swap(place.row_stride, place.col_stride);
+    return place;
+}
+// Of matrices that several in a row share, each once.
+OperandPlace once(OperandPlace place) {
+    place.inner /= place.sharing;
+    place.sharing = 1;
+    return place;
+}
+unsigned narrow(std::uint64_t number) {
+    ASSAY_CHECK(number <= 0x7fffffffU);
+    return static_cast<unsigned>(number);
+}
+}  // namespace
+
+void CudaDevice::multiply(const Operator& one, const Products& p) {
+    if (program_->profile == program::Profile::kI16) return multiply_exactly(one, p);
+    product_f32(stream(),
+                {.m = p.m,
+                 .n = p.n,
+                 .k = p.k,
+                 .a = p.a,
+                 .b = p.b,
+                 .c = p.c,
+                 .to = p.to,
+                 .bias = p.bias,
+                 .scale = p.scale,
+                 .carry = p.carry},
+                p.mask, p.matrices);
+}
+
+Digits CudaDevice::pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices) {
+    pack_i16(stream(),
+             {.from = from,
+              .place = place,
+              .digits = into.words.of(place.words() * matrices),
+              .exponents = into.exponents.of(place.exponents() * matrices)},
+             mask, matrices);
+    return {into.words.data(), into.exponents.data(), place};
+}
+
+void CudaDevice::multiply_exactly(const Operator& one, const Products& p) {
+    ASSAY_CHECK(one.rule.b_digits == 2);
+    const unsigned block = narrow(one.rule.block);
+    const unsigned shared = p.b.place.sharing;
+    Digits a = pack(left_, {p.m, p.k, block, one.rule.a_digits}, p.a, p.mask, p.matrices);
+    Digits b = pack(right_, {p.n, p.k, block, one.rule.b_digits}, {p.b.data, once(turned(p.b.place))},
+                    Mask::kNone, p.matrices / shared);
+    b.inner = p.b.place.inner;
+    b.sharing = shared;
+    product_i16(stream(),
+                {.a = a, .b = b, .c = p.c, .to = p.to, .bias = p.bias, .scale = p.scale, .carry = p.carry},
+                p.mask, p.matrices);
+}
+
+void CudaDevice::linear(const OperatorCall& call) {
+    const Operator& one = call.one;
+    const std::uint64_t in = cols(one.operands[0]), width = cols(one.outputs[0]);
+    // Whether the weight lies [k, n], as the product wants it.
+    const bool forward = one.kind == Kind::kLinear, in_out = one.layout == program::WeightLayout::kInOut;
+    const bool is_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient;
+    const bool plain = is_head ? one.kind == Kind::kHeadInputGradient : forward == in_out;
+    Products p{.m = narrow(row_count()), .n = narrow(width), .k = narrow(in)};
+    p.a = {call.in(0), {in, 1}};
+    p.b = {call.in(1), plain ? OperandPlace{width, 1} : OperandPlace{1, in}};
+    p.c = out(call, 0);
+    p.to = {width, 1};
+    if (forward && one.operands.size() > 2) p.bias = call.in(2);
+    multiply(one, p);
+}
+
+void CudaDevice::weight_gradient(const OperatorCall& call) {
+    const Operator& one = call.one;
+    // The rows of the weight come from x when it is [in,out] and from dy when it is [out,in].
+    const bool is_turned =
+        one.kind == Kind::kLinearWeightGradient && one.layout == program::WeightLayout::kOutIn;
+    const std::size_t left = is_turned ? 1 : 0;
+    const std::uint64_t m = cols(one.operands[left]), n = cols(one.operands[1 - left]);
+    multiply(one, {.m = narrow(m),
+                   .n = narrow(n),
+                   .k = narrow(row_count()),
+                   .a = {call.in(left), {1, m}},
+                   .b = {call.in(1 - left), {n, 1}},
+                   .c = out(call, 0),
+                   .to = {n, 1},
+                   .carry = true});
+}
+
+void CudaDevice::attention_products(const OperatorCall& call) {
+    const Operator& one = call.one;
+    const program::ModelConfig& model = program_->model;
+    const unsigned tokens = narrow(context_), dim = narrow(model.head_dim()), heads = model.heads;
+    const unsigned keys = model.key_value_heads(), sharing = heads / keys;
+    const std::uint64_t square_size = std::uint64_t{tokens} * tokens;
+    // A head's columns in rows of `width`, for each query head of a sequence, or for each member of the
+    // groups that share keys.
+    const auto by_query = [&](std::uint64_t width) {
+        return OperandPlace{width, 1, tokens * width, dim, heads, 1};
+    };
+    const auto by_key = [&](std::uint64_t width) {
+        return OperandPlace{width, 1, tokens * width, dim, heads, sharing};
+    };
+    const OperandPlace square{tokens, 1, heads * square_size, square_size, heads, 1};
+    const std::uint64_t key_at = std::uint64_t{heads} * dim, value_at = key_at + std::uint64_t{keys} * dim;
+    Products p{.m = tokens, .n = dim, .k = tokens, .matrices = narrow(sequences_ * heads)};
+    p.c = out(call, 0);
+    const std::uint64_t width = cols(one.operands.back());
+    const bool is_value = one.kind == Kind::kAttentionValueGradient;
+    switch (one.kind) {
+        case Kind::kAttentionScores:
+        case Kind::kAttentionProbabilityGradient: {
+            const bool scores = one.kind == Kind::kAttentionScores;
+            p.n = tokens;
+            p.k = dim;
+            p.a = {call.in(0), by_query(cols(one.operands[0]))};
+            p.b = {call.in(scores ? 0 : 1) + (scores ? key_at : value_at), turned(by_key(width))};
+            p.to = square;
+            p.mask = Mask::kLower;
+            p.scale = scores ? arithmetic::attention_scale(dim) : 1.0F;
+            return multiply(one, p);
+        }
+        case Kind::kAttentionValues:
+        case Kind::kAttentionQueryGradient:
+            p.a = {call.in(0), square};
+            p.b = {call.in(1) + (one.kind == Kind::kAttentionValues ? value_at : key_at), by_key(width)};
+            p.to = by_query(cols(one.outputs[0]));
+            p.mask = Mask::kUpTo;
+            return multiply(one, p);
+        case Kind::kAttentionValueGradient:
+        case Kind::kAttentionKeyGradient: break;
+        default: ASSAY_CHECK(false);
+    }
+    // Query heads that share keys add to one gradient, ascending.
+    p.matrices = narrow(sequences_ * keys);
+    p.mask = Mask::kFromOn;
+    const std::uint64_t to_width = cols(one.outputs[0]), at = is_value ? value_at : key_at;
+    p.c = {.data = p.c.data + at, .count = p.c.count - at};
+    p.to = {to_width, 1, tokens * to_width, dim, keys, 1};
+    for (unsigned member = 0; member < sharing; ++member) {
+        p.a = {call.in(0) + member * square_size,
+               {1, tokens, heads * square_size, sharing * square_size, keys, 1}};
+        p.b = {call.in(1) + std::uint64_t{member} * dim,
+               {width, 1, tokens * width, std::uint64_t{sharing} * dim, keys, 1}};
+        p.carry = member > 0;
+        multiply(one, p);
+    }
+}
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives devices the gradients that are sums over tokens, a chain within a sequence and then over sequences:
+// of biases and of norms' parameters (contracts/arithmetic/product.hpp, layer_norm.hpp, rms_norm.hpp), of
+// embeddings (embedding.hpp), and the loss (loss.hpp). A thread has a column; no atomics.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/cuda/simt/lanes.hpp"
+
+namespace assay::trainer::cuda {
+
+/// Which sum a ColumnChains kernel makes.
+enum class ColumnKind : std::uint8_t { kBias, kLayerNorm, kRmsNorm };
+
+/// What a mutant does wrong: it goes on from one sequence to the next without an addition of its own.
+enum class ColumnFault : std::uint8_t { kNone, kOneChain };
+
+struct ColumnArgs {
+    std::uint64_t sequences = 0;
+    std::uint64_t context = 0;
+    std::uint64_t cols = 0;
+    const float* dy = nullptr;
+    const float* x = nullptr;
+    const float* mean = nullptr;
+    const float* rstd = nullptr;
+    OutputArray<float> gains;   ///< [sequences, cols]; of a layer norm also biases
+    OutputArray<float> biases;  ///< the same
+};
+
+/// The chains within sequences. Grid: columns, sequences.
+template <ColumnKind kKind>
+struct ColumnChains {
+    static constexpr unsigned kThreads = 128;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = ColumnArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.gains);
+        visit(args.biases);
+    }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.cols + kThreads - 1) / kThreads),
+                static_cast<unsigned>(args.sequences), 1};
+    }
+
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t column = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (column >= args.cols) return;
+        const std::uint64_t first = block.y() * args.context;
+        float gain = 0.0F, bias = 0.0F;
+        for (std::uint64_t row = first; row < first + args.context; ++row) {
+            const std::uint64_t at = row * args.cols + column;
+            const float dy = args.dy[at];
+            if constexpr (kKind == ColumnKind::kLayerNorm) {
+                gain = fma_rn(dy, mul_rn(sub_rn(args.x[at], args.mean[row]), args.rstd[row]), gain);
+            }
+            if constexpr (kKind == ColumnKind::kRmsNorm)
+                gain = fma_rn(dy, mul_rn(args.x[at], args.rstd[row]), gain);
+            if constexpr (kKind != ColumnKind::kRmsNorm) bias = add_rn(bias, dy);
+        }
+        const std::uint64_t to = block.y() * args.cols + column;
+        if constexpr (kKind != ColumnKind::kBias) args.gains.set(to, gain);
+        if constexpr (kKind != ColumnKind::kRmsNorm) args.biases.set(to, bias);
+    }
+};
+
+struct CombineArgs {
+    std::uint64_t sequences = 0;
+    std::uint64_t cols = 0;
+    const float* sums = nullptr;  ///< [sequences, cols]
+    OutputArray<float> out;       ///< [cols]; goes on from what it holds
+};
+
+/// The chain over sequences. Grid: columns.
+struct ColumnCombine {
+    static constexpr unsigned kThreads = 128;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = CombineArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.out);
+    }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.cols + kThreads - 1) / kThreads), 1, 1};
+    }
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t column = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (column >= args.cols) return;
+        float sum = args.out.get(column);
+        for (std::uint64_t s = 0; s < args.sequences; ++s)
+            sum = add_rn(sum, args.sums[s * args.cols + column]);
+        args.out.set(column, sum);
+    }
+};
+
+struct EmbeddingGradientArgs {
+    std::uint64_t context = 0;
+    std::uint64_t cols = 0;
+    std::uint64_t tokens = 0;               ///< different ones
+    const std::uint32_t* token = nullptr;   ///< [tokens]
+    const std::uint32_t* first = nullptr;   ///< [tokens + 1]: its places in `places`
+    const std::uint32_t* places = nullptr;  ///< rows of dx, ascending for each token
+    const float* dx = nullptr;
+    OutputArray<float> out;  ///< rows of tokens; goes on from what they hold
+};
+
+/// Rows of the tokens that occur: a chain over a token's places in a sequence, then over sequences. Grid:
+/// columns, tokens.
+template <ColumnFault kFault = ColumnFault::kNone>
+struct EmbeddingGradient {
+    static constexpr unsigned kThreads = 128;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = EmbeddingGradientArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.out);
+    }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.cols + kThreads - 1) / kThreads),
+                static_cast<unsigned>(args.tokens), 1};
+    }
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t column = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (column >= args.cols) return;
+        const std::uint64_t to = args.token[block.y()] * args.cols + column;
+        float total = args.out.get(to), sum = 0.0F;
+        const std::uint32_t end = args.first[block.y() + 1];
+        for (std::uint32_t i = args.first[block.y()]; i < end; ++i) {
+            sum = add_rn(sum, args.dx[args.places[i] * args.cols + column]);
+            const bool last =
+                i + 1 == end || args.places[i] / args.context != args.places[i + 1] / args.context;
+            if (!last || (kFault == ColumnFault::kOneChain && i + 1 != end)) continue;
+            total = add_rn(total, sum);
+            sum = 0.0F;
+        }
+        args.out.set(to, total);
+    }
+};
+
+struct LossTotalArgs {
+    std::uint64_t sequences = 0;
+    std::uint64_t context = 0;
+    const float* losses = nullptr;
+    OutputArray<float> sums;   ///< [sequences]
+    OutputArray<float> total;  ///< of the step so far; goes on from what it holds
+    OutputArray<float> loss;   ///< total · reciprocal
+    float reciprocal = 0;
+};
+
+/// The loss: a chain within each sequence, then over sequences. One block.
+struct LossTotal {
+    static constexpr unsigned kThreads = 256;
+    static constexpr unsigned kBlocks = 1;
+    static constexpr bool kWaits = true;
+    using Args = LossTotalArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.sums);
+        visit(args.total);
+        visit(args.loss);
+    }
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        for (std::uint64_t s = block.thread(); s < args.sequences; s += kThreads) {
+            float sum = 0.0F;
+            for (std::uint64_t t = 0; t < args.context; ++t)
+                sum = add_rn(sum, args.losses[s * args.context + t]);
+            args.sums.set(s, sum);
+        }
+        block.sync();
+        if (block.thread() != 0) return;
+        float total = args.total.get(0);
+        for (std::uint64_t s = 0; s < args.sequences; ++s) total = add_rn(total, args.sums.get(s));
+        args.total.set(0, total);
+        args.loss.set(0, mul_rn(total, args.reciprocal));
+    }
+};
+
+struct LossTokensArgs {
+    std::uint64_t rows = 0;
+    std::uint64_t cols = 0;
+    const float* logits = nullptr;
+    const float* max = nullptr;
+    const float* sum = nullptr;
+    const std::uint32_t* targets = nullptr;
+    OutputArray<float> out;
+};
+
+/// loss[t] = log(sum[t]) − (logits[t, target[t]] − max[t]). Grid: rows.
+struct LossTokens {
+    static constexpr unsigned kThreads = 128;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = LossTokensArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.out);
+    }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.rows + kThreads - 1) / kThreads), 1, 1};
+    }
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t row = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (row >= args.rows) return;
+        const float logit = args.logits[row * args.cols + args.targets[row]];
+        args.out.set(row, sub_rn(log32(args.sum[row]), sub_rn(logit, args.max[row])));
+    }
+};
+
+}  // namespace assay::trainer::cuda

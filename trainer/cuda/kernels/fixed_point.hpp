@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives products of profile i16 the law's fixed point (contracts/arithmetic/exact_product.hpp) in arithmetic
+// of binary32 alone: powers of two in two factors, so that at most the last multiplication rounds.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/cuda/simt/simt.hpp"
+
+namespace assay::trainer::cuda {
+
+/// 2^exponent. REQUIRES -126 <= exponent <= 127.
+ASSAY_SIMT float power_of_two(std::int32_t exponent) { return from_bits((exponent + 127) << 23); }
+
+/// x · 2^exponent, rounded once. REQUIRES exponent <= 254, and |x| < 2^53 that is 0 or at least 1, or a
+/// result that is finite or below 2^-126: then no first factor loses a bit that counts, and below -252 all is
+/// zero.
+ASSAY_SIMT float scaled(float x, std::int32_t exponent) {
+    const std::int32_t held = exponent < -252 ? -252 : exponent;
+    const std::int32_t first = held < -126 ? -126 : held > 127 ? 127 : held;
+    return mul_rn(mul_rn(x, power_of_two(first)), power_of_two(held - first));
+}
+
+/// arithmetic::row_exponent.
+ASSAY_SIMT std::int32_t row_exponent(std::uint32_t max_bits, int digits) {
+    const std::uint32_t field = (max_bits + (digits == 2 ? 0x10100U : 0x10101U)) >> 23U;
+    return static_cast<std::int32_t>(field > 1 ? field : 1U) - (digits == 2 ? 141 : 149);
+}
+
+/// arithmetic::quantise: what the scaling flushes lies below half a unit. A NaN becomes 0.
+ASSAY_SIMT std::int32_t quantise(float x, std::int32_t exponent) { return to_int_rn(scaled(x, -exponent)); }
+
+/// arithmetic::finish.
+ASSAY_SIMT float finish(std::int64_t sum, std::int32_t exponent) {
+    return scaled(to_float_rn(sum), exponent);
+}
+
+}  // namespace assay::trainer::cuda

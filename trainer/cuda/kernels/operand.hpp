@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives products their operands: strided matrices, of which a launch may take many (a sequence's head each),
+// and what the causal mask leaves of a product.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/cuda/simt/simt.hpp"
+
+namespace assay::trainer::cuda {
+
+/// Element (i, j) of matrix z lies at data[(z / inner) · outer_stride + (z % inner) / sharing · inner_stride
+/// + i · row_stride + j · col_stride], strides in floats: z counts heads within sequences, and `sharing`
+/// heads in a row have the same matrix.
+struct OperandPlace {
+    std::uint64_t row_stride = 0;
+    std::uint64_t col_stride = 1;
+    std::uint64_t outer_stride = 0;
+    std::uint64_t inner_stride = 0;
+    unsigned inner = 1;
+    unsigned sharing = 1;
+
+    [[nodiscard]] ASSAY_BOTH std::uint64_t matrix(unsigned z) const {
+        return z / inner * outer_stride + z % inner / sharing * inner_stride;
+    }
+    [[nodiscard]] ASSAY_BOTH std::uint64_t at(unsigned z, unsigned i, unsigned j) const {
+        return matrix(z) + i * row_stride + j * col_stride;
+    }
+};
+
+struct OperandView {
+    const float* data = nullptr;
+    OperandPlace place;
+};
+
+/// What of a product c[i,j] = Σ a[i,k] · b[k,j] there is.
+enum class Mask : std::uint8_t {
+    kNone,
+    kLower,   ///< outputs j <= i; others are not written
+    kUpTo,    ///< terms k <= i
+    kFromOn,  ///< terms k >= i
+};
+
+/// What a mutant of a product does wrong: the tests must find it.
+enum class ProductFault : std::uint8_t {
+    kNone,
+    kPaddedTail,      ///< terms that are not there are added as zeros
+    kMissingBarrier,  ///< a tile is overwritten while others still read it
+    kCutSum,          ///< i16: the last digits of a sum are cut off, not rounded
+    kStaleDigits,     ///< i16: the zeros after the last k are not written
+};
+
+}  // namespace assay::trainer::cuda

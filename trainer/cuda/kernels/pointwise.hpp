@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives devices the operators that make each number of those at its own place or pair of places
+// (contracts/arithmetic/pointwise.hpp, swiglu.hpp, rope.hpp, embedding.hpp; the exponentials, quotients and
+// gradients of attention.hpp and loss.hpp): a thread each. An output may be the operand at the same place.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/cuda/simt/lanes.hpp"
+
+namespace assay::trainer::cuda {
+
+struct PointArgs {
+    std::uint64_t count = 0;  ///< threads that there is work for
+    const float* a = nullptr;
+    const float* b = nullptr;
+    const float* c = nullptr;
+    const std::uint32_t* tokens = nullptr;  ///< of a row: the embedding's, or the loss's targets
+    OutputArray<float> out;
+    std::uint64_t cols = 1;     ///< of a row of out; of a rope's row: its stride
+    std::uint64_t context = 0;  ///< tokens of a sequence; of squares: masked beyond the diagonal. 0: no mask
+    std::uint64_t heads = 0;    ///< of rope: that turn
+    std::uint64_t head_dim = 0;
+    float number = 0;  ///< a factor of the operator
+};
+
+/// Which operator a Pointwise kernel is.
+enum class PointKind : std::uint8_t {
+    kAdd,              ///< a + b
+    kGelu,             ///< of a
+    kGeluGradient,     ///< x = a, dy = b
+    kSwiGlu,           ///< a: gates and values
+    kSwiGluGradient,   ///< a: gates and values, dy = b; a thread makes a pair
+    kRope,             ///< out in place, cos = a, sin = b; a thread makes a pair
+    kRopeGradient,     ///< the same
+    kEmbedding,        ///< rows of a, plus rows of b by position where it is not null
+    kExp,              ///< exp(a − b[row])
+    kDivide,           ///< a / b[row]
+    kSoftmaxGradient,  ///< (p · (dp − dot[row])) · number; dp = a, p = b, dot = c
+    kLossGradient,     ///< (a / b[row], less 1 at the target) · number
+};
+
+/// What a mutant of a pointwise kernel does wrong.
+enum class PointFault : std::uint8_t { kNone, kContracted };
+
+namespace pointwise {
+
+ASSAY_SIMT float inner_tanh(float x) {
+    constexpr float kScale = 0.7978845608028654F, kCubic = 0.044715F;
+    return tanh32(mul_rn(mul_rn(x, kScale), fma_rn(mul_rn(x, x), kCubic, 1.0F)));
+}
+
+ASSAY_SIMT float gelu(float x) {
+    const float h = mul_rn(0.5F, x);
+    return fma_rn(h, inner_tanh(x), h);
+}
+
+ASSAY_SIMT float gelu_gradient(float x, float dy) {
+    constexpr float kScale = 0.7978845608028654F, kSlopeCubic = 0.10703222440890037F;
+    const float t = inner_tanh(x);
+    const float s = fma_rn(-t, t, 1.0F);
+    const float q = fma_rn(mul_rn(x, x), kSlopeCubic, kScale);
+    const float a = fma_rn(0.5F, t, 0.5F);
+    return mul_rn(dy, fma_rn(mul_rn(mul_rn(0.5F, x), s), q, a));
+}
+
+ASSAY_SIMT void swiglu(const PointArgs& args, std::uint64_t i) {
+    const std::uint64_t gate = i / args.cols * 2 * args.cols + i % args.cols;
+    const float x = args.a[gate];
+    args.out.set(i, mul_rn(mul_rn(x, sigmoid32(x)), args.a[gate + args.cols]));
+}
+
+// `cols` is that of dy.
+ASSAY_SIMT void swiglu_gradient(const PointArgs& args, std::uint64_t i) {
+    const std::uint64_t at = i / args.cols * 2 * args.cols + i % args.cols;
+    const float gate = args.a[at], up = args.a[at + args.cols], d = args.b[i];
+    const float s = sigmoid32(gate);
+    args.out.set(at, mul_rn(mul_rn(d, up), silu_slope32(gate, s)));
+    args.out.set(at + args.cols, mul_rn(d, mul_rn(gate, s)));
+}
+
+template <bool kBack>
+ASSAY_SIMT void rope(const PointArgs& args, std::uint64_t i) {
+    const std::uint64_t half = args.head_dim / 2, row = i / (args.heads * half);
+    const std::uint64_t head = i / half % args.heads, pair = i % half;
+    const std::uint64_t first = row * args.cols + head * args.head_dim + pair, second = first + half;
+    const std::uint64_t angle = row % args.context * half + pair;
+    const float cos = args.a[angle], sin = args.b[angle];
+    const float a = args.out.get(first), b = args.out.get(second);
+    const float left = mul_rn(b, sin), right = mul_rn(a, sin);
+    args.out.set(first, fma_rn(a, cos, kBack ? left : -left));
+    args.out.set(second, fma_rn(b, cos, kBack ? -right : right));
+}
+
+ASSAY_SIMT void embedding(const PointArgs& args, std::uint64_t i) {
+    const std::uint64_t row = i / args.cols, column = i % args.cols;
+    const float value = args.a[args.tokens[row] * args.cols + column];
+    const float* const places = args.b;
+    args.out.set(i,
+                 places == nullptr ? value : add_rn(value, places[row % args.context * args.cols + column]));
+}
+
+ASSAY_SIMT float loss_gradient(const PointArgs& args, std::uint64_t i) {
+    const std::uint64_t row = i / args.cols;
+    const float p = div_rn(args.a[i], args.b[row]);
+    return mul_rn(i % args.cols == args.tokens[row] ? sub_rn(p, 1.0F) : p, args.number);
+}
+
+}  // namespace pointwise
+
+template <PointKind kKind, PointFault kFault = PointFault::kNone>
+struct Pointwise {
+    static constexpr unsigned kThreads = 256;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = PointArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.out);
+    }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.count + kThreads - 1) / kThreads), 1, 1};
+    }
+
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (i >= args.count) return;
+        using enum PointKind;
+        if constexpr (kKind == kSwiGlu) {
+            pointwise::swiglu(args, i);
+        } else if constexpr (kKind == kSwiGluGradient) {
+            pointwise::swiglu_gradient(args, i);
+        } else if constexpr (kKind == kRope || kKind == kRopeGradient) {
+            pointwise::rope<kKind == kRopeGradient>(args, i);
+        } else if constexpr (kKind == kEmbedding) {
+            pointwise::embedding(args, i);
+        } else {
+            const std::uint64_t row = i / args.cols;
+            // Of squares, what a query does not see is left alone.
+            if (args.context != 0 && i % args.cols > row % args.context) return;
+            args.out.set(i, number(args, i, row));
+        }
+    }
+
+private:
+    static ASSAY_SIMT float number(const Args& args, std::uint64_t i, std::uint64_t row) {
+        using enum PointKind;
+        if constexpr (kKind == kAdd) return add_rn(args.a[i], args.b[i]);
+        if constexpr (kKind == kGelu) return pointwise::gelu(args.a[i]);
+        if constexpr (kKind == kGeluGradient) return pointwise::gelu_gradient(args.a[i], args.b[i]);
+        if constexpr (kKind == kExp) return exp32(sub_rn(args.a[i], args.b[row]));
+        if constexpr (kKind == kDivide) return div_rn(args.a[i], args.b[row]);
+        if constexpr (kKind == kLossGradient) return pointwise::loss_gradient(args, i);
+        if constexpr (kKind == kSoftmaxGradient) {
+            // A mutant multiplies and subtracts with one rounding.
+            const float p = args.b[i], slope = kFault == PointFault::kContracted
+                                                   ? fma_rn(p, args.a[i], -mul_rn(p, args.c[row]))
+                                                   : mul_rn(p, sub_rn(args.a[i], args.c[row]));
+            return mul_rn(slope, args.number);
+        }
+    }
+};
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives devices the products of profile f32 (contracts/arithmetic/product.hpp, attention.hpp): every output
+// is one chain of fused multiply-adds over k, ascending, from +0 or from what it holds. No part of k has a
+// thread of its own. Two tiles of shared memory take turns: one is copied to while the other is multiplied.
+#pragma once
+
+#include "trainer/cuda/kernels/operand.hpp"
+
+namespace assay::trainer::cuda {
+
+struct ProductF32Args {
+    unsigned m = 0, n = 0, k = 0;
+    OperandView a;  ///< [m,k]
+    OperandView b;  ///< [k,n]
+    OutputArray<float> c;
+    OperandPlace to;              ///< of c
+    const float* bias = nullptr;  ///< [n], added after the chain; null: none
+    float scale = 1.0F;           ///< kLower: the chain's value is multiplied by it
+    bool carry = false;           ///< goes on from what c holds
+};
+
+/// A block makes kRows × kColumns outputs of one matrix, a thread kOwn × kOwn of them. Grid: columns, rows,
+/// matrices.
+template <unsigned kRows, unsigned kColumns, unsigned kOwn, Mask kMask,
+          ProductFault kFault = ProductFault::kNone>
+struct ProductF32 {
+    static constexpr unsigned kStep = 16;  // k of a tile
+    static constexpr unsigned kAcross = kColumns / kOwn;
+    static constexpr unsigned kThreads = kAcross * (kRows / kOwn);
+    static constexpr unsigned kBlocks = 2;
+    static constexpr bool kWaits = true;
+    static constexpr unsigned kSkew = 4;
+    static_assert(kOwn % 4 == 0);
+
+    using Args = ProductF32Args;
+    struct Shared {
+        alignas(16) float a[2][kStep][kRows + kSkew];
+        alignas(16) float b[2][kStep][kColumns + kSkew];
+    };
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.c);
+    }
+    static Grid grid(const Args& args, unsigned matrices) {
+        return {(args.n + kColumns - 1) / kColumns, (args.m + kRows - 1) / kRows, matrices};
+    }
+
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const unsigned row = block.y() * kRows, column = block.x() * kColumns;
+        if (kMask == Mask::kLower && column > row + kRows - 1) return;
+        // A thread's rows and columns lie four by four, so that neighbours read shared memory side by side.
+        const unsigned down = block.thread() / kAcross * 4, across = block.thread() % kAcross * 4;
+        float sums[kOwn][kOwn];
+        load(block, args, row + down, column + across, sums);
+        const unsigned first = kMask == Mask::kFromOn ? row : 0;
+        const unsigned end = kMask == Mask::kUpTo && row + kRows < args.k ? row + kRows : args.k;
+        const unsigned tiles = first < end ? (end - first + kStep - 1) / kStep : 0;
+        stage(block, args, row, column, first, end, 0);
+        for (unsigned tile = 0; tile < tiles; ++tile) {
+            const unsigned k = first + tile * kStep;
+            stage(block, args, row, column, k + kStep, end, (tile + 1) % 2);
+            block.template wait_copies<1>();
+            block.sync();
+            multiply(block, k, end, row + down, tile % 2, down, across, sums);
+            if (kFault != ProductFault::kMissingBarrier) block.sync();
+        }
+        block.template wait_copies<0>();
+        store(block, args, row + down, column + across, sums);
+    }
+
+private:
+    static ASSAY_SIMT unsigned spread(unsigned i, unsigned extent) {
+        return i / 4 * (extent / kOwn * 4) + i % 4;
+    }
+
+    // Copies the tile of both operands from `k` on, if there is one.
+    static ASSAY_SIMT void stage(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
+                                 unsigned k, unsigned end, unsigned turn) {
+        if (k < end) copy(block, args, row, column, k, end, turn);
+        block.commit_copies();
+    }
+
+    // What lies beyond an operand becomes zeros.
+    static ASSAY_SIMT void copy(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
+                                unsigned k, unsigned end, unsigned turn) {
+        Shared& shared = block.template shared<Shared>();
+        // Neighbouring threads copy what lies side by side.
+        const bool a_by_k = args.a.place.col_stride == 1, b_by_k = args.b.place.col_stride != 1;
+        for (unsigned i = block.thread(); i < kStep * kRows; i += kThreads) {
+            const unsigned step = a_by_k ? i % kStep : i / kRows, own = a_by_k ? i / kStep : i % kRows;
+            const bool valid = k + step < end && row + own < args.m;
+            const std::uint64_t at = valid ? args.a.place.at(block.z(), row + own, k + step) : 0;
+            block.copy4(&shared.a[turn][step][own], args.a.data + at, valid);
+        }
+        for (unsigned i = block.thread(); i < kStep * kColumns; i += kThreads) {
+            const unsigned step = b_by_k ? i % kStep : i / kColumns, own = b_by_k ? i / kStep : i % kColumns;
+            const bool valid = k + step < end && column + own < args.n;
+            const std::uint64_t at = valid ? args.b.place.at(block.z(), k + step, column + own) : 0;
+            block.copy4(&shared.b[turn][step][own], args.b.data + at, valid);
+        }
+    }
+
+    static ASSAY_SIMT void multiply(const SimtBlock& block, unsigned k, unsigned end, unsigned row,
+                                    unsigned turn, unsigned down, unsigned across,
+                                    float (&sums)[kOwn][kOwn]) {
+        const bool whole = kFault == ProductFault::kPaddedTail || k + kStep <= end;
+        const bool masked =
+            (kMask == Mask::kUpTo && k + kStep > row) || (kMask == Mask::kFromOn && k < row + kRows);
+        if (whole && !masked) {
+            ASSAY_UNROLL
+            for (unsigned step = 0; step < kStep; ++step) add(block, turn, step, down, across, sums);
+        } else if (!masked) {
+            // A zero in place of a term that is not there would turn −0 into +0.
+            for (unsigned step = 0; k + step < end; ++step) add(block, turn, step, down, across, sums);
+        } else {
+            for (unsigned step = 0; step < kStep && k + step < end; ++step) {
+                add_masked(block, k + step, row, turn, step, down, across, sums);
+            }
+        }
+    }
+
+    static ASSAY_SIMT void fetch(const SimtBlock& block, unsigned turn, unsigned step, unsigned down,
+                                 unsigned across, float (&left)[kOwn], float (&right)[kOwn]) {
+        const Shared& shared = block.template shared<Shared>();
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; i += 4) {
+            load4(&shared.a[turn][step][down + spread(i, kRows)], left + i);
+            load4(&shared.b[turn][step][across + spread(i, kColumns)], right + i);
+        }
+    }
+
+    static ASSAY_SIMT void add(const SimtBlock& block, unsigned turn, unsigned step, unsigned down,
+                               unsigned across, float (&sums)[kOwn][kOwn]) {
+        float left[kOwn], right[kOwn];
+        fetch(block, turn, step, down, across, left, right);
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; ++i) {
+            ASSAY_UNROLL
+            for (unsigned j = 0; j < kOwn; ++j) sums[i][j] = fma_rn(left[i], right[j], sums[i][j]);
+        }
+    }
+
+    static ASSAY_SIMT void add_masked(const SimtBlock& block, unsigned k, unsigned row, unsigned turn,
+                                      unsigned step, unsigned down, unsigned across,
+                                      float (&sums)[kOwn][kOwn]) {
+        float left[kOwn], right[kOwn];
+        fetch(block, turn, step, down, across, left, right);
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; ++i) {
+            const unsigned own = row + spread(i, kRows);
+            if (kMask == Mask::kUpTo ? k > own : k < own) continue;
+            ASSAY_UNROLL
+            for (unsigned j = 0; j < kOwn; ++j) sums[i][j] = fma_rn(left[i], right[j], sums[i][j]);
+        }
+    }
+
+    static ASSAY_SIMT bool exists(const Args& args, unsigned i, unsigned j) {
+        return i < args.m && j < args.n && (kMask != Mask::kLower || j <= i);
+    }
+
+    static ASSAY_SIMT void load(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
+                                float (&sums)[kOwn][kOwn]) {
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; ++i) {
+            ASSAY_UNROLL
+            for (unsigned j = 0; j < kOwn; ++j) {
+                const unsigned own = row + spread(i, kRows), other = column + spread(j, kColumns);
+                sums[i][j] = args.carry && exists(args, own, other)
+                                 ? args.c.get(args.to.at(block.z(), own, other))
+                                 : 0.0F;
+            }
+        }
+    }
+
+    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
+                                 const float (&sums)[kOwn][kOwn]) {
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; ++i) {
+            ASSAY_UNROLL
+            for (unsigned j = 0; j < kOwn; ++j) {
+                const unsigned own = row + spread(i, kRows), other = column + spread(j, kColumns);
+                if (!exists(args, own, other)) continue;
+                float value = sums[i][j];
+                if (kMask == Mask::kLower) value = mul_rn(value, args.scale);
+                if (args.bias != nullptr) value = add_rn(value, args.bias[other]);
+                args.c.set(args.to.at(block.z(), own, other), value);
+            }
+        }
+    }
+};
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the device products of both profiles: kernels with the tiles that suit a shape. Every output has the
+// bits of contracts/arithmetic (product.hpp, exact_product.hpp and the products of attention).
+#pragma once
+
+#include "trainer/cuda/kernels/pack_i16.hpp"
+#include "trainer/cuda/kernels/product_f32.hpp"
+#include "trainer/cuda/kernels/product_i16.hpp"
+
+namespace assay::trainer::cuda {
+
+/// `matrices` products of one shape. A bias and kUpTo or kFromOn do not go together.
+void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, unsigned matrices);
+
+/// Digits of `matrices` operands. `mask` says which terms there are: kNone, kUpTo or kFromOn.
+void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned matrices);
+
+/// `matrices` products of packed operands; those of A have 2 or 3 planes, those of B 2.
+void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices);
+
+}  // namespace assay::trainer::cuda

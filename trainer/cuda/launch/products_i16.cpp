@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/cuda/launch/products.hpp"
+
+namespace assay::trainer::cuda {
+
+namespace {
+template <class Kernel, class Args>
+void start(LaunchStream stream, const Args& args, unsigned matrices) {
+    launch<Kernel>(Kernel::grid(args, matrices), stream, args);
+}
+
+template <unsigned kPlanesA, Mask kMask>
+void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) {
+    if (args.a.place.lines <= 32 || args.b.place.lines <= 32) {
+        start<ProductI16<1, 1, kPlanesA, kMask>>(stream, args, matrices);
+    } else {
+        start<ProductI16<2, 2, kPlanesA, kMask>>(stream, args, matrices);
+    }
+}
+}  // namespace
+
+void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned matrices) {
+    if (args.place.lines == 0 || args.place.depth == 0 || matrices == 0) return;
+    switch (mask) {
+        case Mask::kUpTo: return start<Pack<Mask::kUpTo>>(stream, args, matrices);
+        case Mask::kFromOn: return start<Pack<Mask::kFromOn>>(stream, args, matrices);
+        case Mask::kNone:
+        case Mask::kLower: return start<Pack<Mask::kNone>>(stream, args, matrices);
+    }
+}
+
+void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices) {
+    if (args.a.place.lines == 0 || args.b.place.lines == 0 || matrices == 0) return;
+    // Only the gradient of the logits has three digits, and no mask.
+    if (args.a.place.planes == 3) return choose<3, Mask::kNone>(stream, args, matrices);
+    switch (mask) {
+        case Mask::kNone: return choose<2, Mask::kNone>(stream, args, matrices);
+        case Mask::kLower: return choose<2, Mask::kLower>(stream, args, matrices);
+        case Mask::kUpTo: return choose<2, Mask::kUpTo>(stream, args, matrices);
+        case Mask::kFromOn: return choose<2, Mask::kFromOn>(stream, args, matrices);
+    }
+}
+
+}  // namespace assay::trainer::cuda

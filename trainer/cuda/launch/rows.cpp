@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/cuda/launch/rows.hpp"
+
+namespace assay::trainer::cuda {
+
+namespace {
+template <class Kernel>
+void start(LaunchStream stream, const typename Kernel::Args& args) {
+    launch<Kernel>(Kernel::grid(args), stream, args);
+}
+}  // namespace
+
+void run_pointwise(LaunchStream stream, PointKind kind, const PointArgs& args) {
+    using enum PointKind;
+    if (args.count == 0) return;
+    switch (kind) {
+        case kAdd: return start<Pointwise<kAdd>>(stream, args);
+        case kGelu: return start<Pointwise<kGelu>>(stream, args);
+        case kGeluGradient: return start<Pointwise<kGeluGradient>>(stream, args);
+        case kSwiGlu: return start<Pointwise<kSwiGlu>>(stream, args);
+        case kSwiGluGradient: return start<Pointwise<kSwiGluGradient>>(stream, args);
+        case kRope: return start<Pointwise<kRope>>(stream, args);
+        case kRopeGradient: return start<Pointwise<kRopeGradient>>(stream, args);
+        case kEmbedding: return start<Pointwise<kEmbedding>>(stream, args);
+        case kExp: return start<Pointwise<kExp>>(stream, args);
+        case kDivide: return start<Pointwise<kDivide>>(stream, args);
+        case kSoftmaxGradient: return start<Pointwise<kSoftmaxGradient>>(stream, args);
+        case kLossGradient: return start<Pointwise<kLossGradient>>(stream, args);
+    }
+}
+
+void run_rows(LaunchStream stream, RowKind kind, const RowArgs& args) {
+    using enum RowKind;
+    if (args.rows == 0) return;
+    switch (kind) {
+        case kMax: return start<RowWise<kMax>>(stream, args);
+        case kSum: return start<RowWise<kSum>>(stream, args);
+        case kDot: return start<RowWise<kDot>>(stream, args);
+        case kLayerNorm: return start<RowWise<kLayerNorm>>(stream, args);
+        case kLayerNormGradient: return start<RowWise<kLayerNormGradient>>(stream, args);
+        case kRmsNorm: return start<RowWise<kRmsNorm>>(stream, args);
+        case kRmsNormGradient: return start<RowWise<kRmsNormGradient>>(stream, args);
+    }
+}
+
+void column_sums(LaunchStream stream, ColumnKind kind, const ColumnArgs& args, OutputArray<float> gain,
+                 OutputArray<float> bias) {
+    using enum ColumnKind;
+    if (args.sequences == 0 || args.cols == 0) return;
+    if (kind == kBias) start<ColumnChains<kBias>>(stream, args);
+    if (kind == kLayerNorm) start<ColumnChains<kLayerNorm>>(stream, args);
+    if (kind == kRmsNorm) start<ColumnChains<kRmsNorm>>(stream, args);
+    if (kind != kBias) add_sequences(stream, {args.sequences, args.cols, args.gains.data, gain});
+    if (kind != kRmsNorm) add_sequences(stream, {args.sequences, args.cols, args.biases.data, bias});
+}
+
+void add_sequences(LaunchStream stream, const CombineArgs& args) { start<ColumnCombine>(stream, args); }
+
+void embedding_gradient(LaunchStream stream, const EmbeddingGradientArgs& args) {
+    if (args.tokens != 0) start<EmbeddingGradient<>>(stream, args);
+}
+
+void loss_tokens(LaunchStream stream, const LossTokensArgs& args) { start<LossTokens>(stream, args); }
+
+void loss_total(LaunchStream stream, const LossTotalArgs& args) { launch<LossTotal>({}, stream, args); }
+
+void square_tiles(LaunchStream stream, const SquareTilesArgs& args) { start<SquareTiles>(stream, args); }
+
+std::uint64_t tree_scratch(std::uint64_t count) { return TreeSum<>::branches(count); }
+
+void norm_of_tiles(LaunchStream stream, OutputArray<float> sums, OutputArray<float> other,
+                   OutputArray<float> norm) {
+    std::uint64_t count = sums.count;
+    while (count > 1) {
+        const std::uint64_t branches = TreeSum<>::branches(count);
+        launch<TreeSum<>>({static_cast<unsigned>(branches), 1, 1}, stream,
+                          {count, sums.data, {other.data, branches}});
+        const OutputArray<float> done = other;
+        other = sums;
+        sums = done;
+        count = branches;
+    }
+    launch<Scalar<false>>({}, stream, {sums.data, norm, 0.0F});
+}
+
+void clip(LaunchStream stream, const float* norm, float limit, OutputArray<float> scale) {
+    launch<Scalar<true>>({}, stream, {norm, scale, limit});
+}
+
+void adamw(LaunchStream stream, UpdatePass pass, const AdamWArgs& args) {
+    using enum UpdatePass;
+    if (args.count == 0) return;
+    switch (pass) {
+        case kTry: return start<AdamW<kTry>>(stream, args);
+        case kApply: return start<AdamW<kApply>>(stream, args);
+        case kAlways: return start<AdamW<kAlways>>(stream, args);
+    }
+}
+
+void check_finite(LaunchStream stream, const FiniteArgs& args) {
+    if (args.rows * args.cols != 0) start<FiniteCheck>(stream, args);
+}
+
+}  // namespace assay::trainer::cuda

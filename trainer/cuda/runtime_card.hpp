@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever opens devices a GPU of this machine.
+#pragma once
+
+#include <memory>
+
+#include "contracts/base/error.hpp"
+#include "trainer/step/device.hpp"
+
+namespace assay::trainer::cuda {
+
+/// Card `number` of this machine, as CUDA's runtime counts them. kPreflight where there is no driver, no such
+/// card, or one older than compute capability 7.5.
+base::Outcome<std::unique_ptr<Device>> open_card(int number);
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives simt.hpp the GPU: what a kernel asks for, as instructions of compute capability 7.5 and later.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#define ASSAY_SIMT __device__ __forceinline__
+#define ASSAY_BOTH __host__ __device__ __forceinline__
+#define ASSAY_UNROLL _Pragma("unroll")
+
+namespace assay::trainer::cuda {
+
+ASSAY_SIMT float add_rn(float a, float b) { return __fadd_rn(a, b); }
+ASSAY_SIMT float sub_rn(float a, float b) { return __fsub_rn(a, b); }
+ASSAY_SIMT float mul_rn(float a, float b) { return __fmul_rn(a, b); }
+ASSAY_SIMT float div_rn(float a, float b) { return __fdiv_rn(a, b); }
+ASSAY_SIMT float sqrt_rn(float a) { return __fsqrt_rn(a); }
+ASSAY_SIMT float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+ASSAY_SIMT std::int32_t bits_of(float a) { return __float_as_int(a); }
+ASSAY_SIMT float from_bits(std::int32_t a) { return __int_as_float(a); }
+/// Nearest integer, ties to even; 0 for a NaN, and the nearest there is beyond 32 bits.
+ASSAY_SIMT std::int32_t to_int_rn(float a) { return __float2int_rn(a); }
+ASSAY_SIMT float to_float_rn(std::int64_t a) { return __ll2float_rn(a); }
+
+ASSAY_SIMT double sub_rn(double a, double b) { return __dsub_rn(a, b); }
+ASSAY_SIMT double mul_rn(double a, double b) { return __dmul_rn(a, b); }
+ASSAY_SIMT double double_from_bits(std::int64_t a) { return __longlong_as_double(a); }
+ASSAY_SIMT float narrow_rn(double a) { return __double2float_rn(a); }
+ASSAY_SIMT double to_double_rn(std::uint64_t a) { return __ull2double_rn(a); }
+/// Nearest integer, ties to even. REQUIRES |a| < 2^62.
+ASSAY_SIMT std::int64_t to_long_rn(double a) { return __double2ll_rn(a); }
+/// Zeros before the first one. REQUIRES a not 0.
+ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
+    return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
+}
+
+/// Four numbers that lie one after another at an address of 16 bytes.
+ASSAY_SIMT void load4(const float* from, float* to) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+template <class T>
+struct OutputArray {
+    T* data = nullptr;
+    std::uint64_t count = 0;
+    ASSAY_SIMT void set(std::uint64_t i, T value) const { data[i] = value; }
+    ASSAY_SIMT T get(std::uint64_t i) const { return data[i]; }
+};
+
+class SimtBlock {
+public:
+    ASSAY_SIMT unsigned x() const { return blockIdx.x; }
+    ASSAY_SIMT unsigned y() const { return blockIdx.y; }
+    ASSAY_SIMT unsigned z() const { return blockIdx.z; }
+    ASSAY_SIMT unsigned thread() const { return threadIdx.x; }
+    ASSAY_SIMT unsigned lane() const { return threadIdx.x % 32; }
+    ASSAY_SIMT unsigned warp() const { return threadIdx.x / 32; }
+
+    template <class Shared>
+    ASSAY_SIMT Shared& shared() const {
+        __shared__ Shared memory;
+        return memory;
+    }
+    ASSAY_SIMT void sync() const { __syncthreads(); }
+
+    template <class T>
+    ASSAY_SIMT T shfl_down(T value, unsigned lanes) const {
+        return __shfl_down_sync(0xffffffffU, value, lanes);
+    }
+    template <class T>
+    ASSAY_SIMT T shfl(T value, unsigned lane) const {
+        return __shfl_sync(0xffffffffU, value, lane);
+    }
+    template <class T>
+    ASSAY_SIMT T shfl_xor(T value, unsigned lanes) const {
+        return __shfl_xor_sync(0xffffffffU, value, lanes);
+    }
+
+    /// d += a · b: 16×32 by 32×8 digits of 8 bits, signed; sums of 32 bits wrap around.
+    ASSAY_SIMT void mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4],
+                           const std::uint32_t (&b)[2]) const {
+#if __CUDA_ARCH__ >= 800
+        asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+            "{%0,%1,%2,%3};"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+        // The smaller instruction has the same lane layout for each quarter.
+        mma_s8_quarter(d[0], d[1], a[0], b[0]);
+        mma_s8_quarter(d[0], d[1], a[2], b[1]);
+        mma_s8_quarter(d[2], d[3], a[1], b[0]);
+        mma_s8_quarter(d[2], d[3], a[3], b[1]);
+#endif
+    }
+
+    ASSAY_SIMT void copy4(void* to, const void* from, bool valid) const {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(to)), "l"(from),
+                     "r"(valid ? 4 : 0)
+                     : "memory");
+#else
+        *static_cast<std::uint32_t*>(to) = valid ? *static_cast<const std::uint32_t*>(from) : 0U;
+#endif
+    }
+    ASSAY_SIMT void copy16(void* to, const void* from, bool valid) const {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+                     "r"(valid ? 16 : 0)
+                     : "memory");
+#else
+        *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : uint4{};
+#endif
+    }
+    ASSAY_SIMT void commit_copies() const {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+    }
+    template <int n>
+    ASSAY_SIMT void wait_copies() const {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
+#endif
+    }
+
+    ASSAY_SIMT void atomic_min(unsigned* at, unsigned value) const { atomicMin(at, value); }
+
+private:
+    ASSAY_SIMT static unsigned shared_address(const void* at) {
+        return static_cast<unsigned>(__cvta_generic_to_shared(at));
+    }
+    ASSAY_SIMT static void mma_s8_quarter(std::int32_t& d0, std::int32_t& d1, std::uint32_t a,
+                                          std::uint32_t b) {
+        asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+r"(d0), "+r"(d1)
+            : "r"(a), "r"(b));
+    }
+};
+
+using LaunchStream = cudaStream_t;
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, Kernel::kBlocks) entry(const typename Kernel::Args args) {
+    Kernel::run(SimtBlock{}, args);
+}
+
+template <class Kernel>
+void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
+    entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, 0, stream>>>(args);
+}
+
+}  // namespace assay::trainer::cuda

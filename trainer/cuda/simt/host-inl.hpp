@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives simt.hpp the host: an emulation of blocks, warps and copies on the threads of a pool, which shows
+// what a GPU's scheduler may do and says where a kernel breaks the machine's rules. Threads of a block are
+// loops where the kernel declares that they never wait, else fibers (Boost.Context). Between two waits they
+// run one after another in the stream's order. Shared memory holds 0xff when a block begins, and the
+// destination of a copy until its wait. It cannot show what a compiler for a GPU does wrong, races inside one
+// thread order that no order brings out, or speed.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "trainer/cuda/simt/host_block-inl.hpp"
+#include "trainer/cuda/simt/host_stream.hpp"
+
+#define ASSAY_SIMT inline
+#define ASSAY_BOTH inline
+#define ASSAY_UNROLL
+
+namespace assay::trainer::cuda {
+
+inline float add_rn(float a, float b) { return a + b; }
+inline float sub_rn(float a, float b) { return a - b; }
+inline float mul_rn(float a, float b) { return a * b; }
+inline float div_rn(float a, float b) { return a / b; }
+inline float sqrt_rn(float a) { return std::sqrt(a); }
+inline float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline std::int32_t bits_of(float a) { return std::bit_cast<std::int32_t>(a); }
+inline float from_bits(std::int32_t a) { return std::bit_cast<float>(a); }
+/// Nearest integer, ties to even; 0 for a NaN, and the nearest there is beyond 32 bits.
+inline std::int32_t to_int_rn(float a) {
+    constexpr double kUlpOne = 0x1.8p52;
+    if (!(a == a)) return 0;
+    if (a >= 0x1p31F) return INT32_MAX;
+    if (a < -0x1p31F) return INT32_MIN;
+    return static_cast<std::int32_t>((static_cast<double>(a) + kUlpOne) - kUlpOne);
+}
+inline float to_float_rn(std::int64_t a) { return static_cast<float>(a); }
+
+inline double sub_rn(double a, double b) { return a - b; }
+inline double mul_rn(double a, double b) { return a * b; }
+inline double double_from_bits(std::int64_t a) { return std::bit_cast<double>(a); }
+inline float narrow_rn(double a) { return static_cast<float>(a); }
+inline double to_double_rn(std::uint64_t a) { return static_cast<double>(a); }
+/// Nearest integer, ties to even. REQUIRES |a| < 2^62.
+inline std::int64_t to_long_rn(double a) {
+    constexpr double kIntegral = 0x1p52;
+    const double magic = std::copysign(kIntegral, a);
+    return static_cast<std::int64_t>(std::fabs(a) < kIntegral ? (a + magic) - magic : a);
+}
+/// Zeros before the first one. REQUIRES a not 0.
+inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
+
+/// Four numbers that lie one after another at an address of 16 bytes.
+inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
+
+/// An array that a kernel writes. A launch that checks gives it marks, one for each number.
+template <class T>
+struct OutputArray {
+    T* data = nullptr;
+    std::uint64_t count = 0;
+    std::atomic<std::uint8_t>* marks = nullptr;
+    SimtFaults* faults = nullptr;
+
+    void set(std::uint64_t i, T value) const {
+        if (marks != nullptr) {
+            if (i >= count) return faults->add(FaultKind::kOutsideOutput);
+            if (marks[i].exchange(1, std::memory_order_relaxed) != 0) faults->add(FaultKind::kTwoWrites);
+        }
+        data[i] = value;
+    }
+    T get(std::uint64_t i) const { return data[i]; }
+};
+
+using LaunchStream = KernelStream&;
+
+/// Runs kernel K on the stream's threads; returns when it is done.
+template <class Kernel>
+void launch(Grid grid, LaunchStream stream, typename Kernel::Args args) {
+    static_assert(Kernel::kThreads % kWarp == 0);
+    std::vector<std::unique_ptr<std::atomic<std::uint8_t>[]>> marks;
+    if (stream.checks()) {
+        Kernel::outputs(args, [&](auto& output) {
+            marks.push_back(std::make_unique<std::atomic<std::uint8_t>[]>(output.count));
+            output.marks = marks.back().get();
+            output.faults = &stream.faults();
+        });
+    }
+    const HostKernel kernel{
+        .run = [](const SimtBlock& block,
+                  const void* with) { Kernel::run(block, *static_cast<const typename Kernel::Args*>(with)); },
+        .args = &args,
+        .threads = Kernel::kThreads,
+        .shared_bytes = sizeof(typename Kernel::Shared),
+        .waits = Kernel::kWaits};
+    run_grid(grid, stream, kernel);
+}
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives kernels on the host Block: what a thread sees of its block. The threads are the runner's
+// (host_runner.hpp).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace assay::trainer::cuda {
+
+class BlockRunner;
+
+/// What lanes of a warp do together.
+enum class WarpOperation : std::uint8_t { kNone, kShuffle, kMultiply };
+
+/// What a lane brings to an operation of its warp.
+struct LaneWords {
+    std::uint32_t words[6] = {};
+};
+
+class SimtBlock {
+public:
+    SimtBlock(BlockRunner& runner, unsigned thread) : runner_(runner), thread_(thread) {}
+
+    [[nodiscard]] unsigned x() const { return x_; }
+    [[nodiscard]] unsigned y() const { return y_; }
+    [[nodiscard]] unsigned z() const { return z_; }
+    [[nodiscard]] unsigned thread() const { return thread_; }
+    [[nodiscard]] unsigned lane() const { return thread_ % 32; }
+    [[nodiscard]] unsigned warp() const { return thread_ / 32; }
+    void place(unsigned x, unsigned y, unsigned z) {
+        x_ = x;
+        y_ = y;
+        z_ = z;
+    }
+
+    template <class Shared>
+    [[nodiscard]] Shared& shared() const {
+        return *static_cast<Shared*>(shared_memory());
+    }
+    void sync() const;
+
+    /// The value of the lane that many higher; a lane that has none keeps its own.
+    template <class T>
+    [[nodiscard]] T shfl_down(T value, unsigned lanes) const {
+        const unsigned from = lane() + lanes;
+        return exchange(value, from < 32 ? from : lane());
+    }
+    /// The value of lane `from`.
+    template <class T>
+    [[nodiscard]] T shfl(T value, unsigned from) const {
+        return exchange(value, from);
+    }
+    template <class T>
+    [[nodiscard]] T shfl_xor(T value, unsigned lanes) const {
+        return exchange(value, lane() ^ lanes);
+    }
+
+    /// d += a · b by the lane layout of mma.m16n8k32 (PTX ISA). With g = lane / 4 and t = lane % 4 a lane
+    /// holds of A rows g and g + 8 at k = 4t…4t+3 (a[0], a[1]) and 16+4t…16+4t+3 (a[2], a[3]), of B column g
+    /// at the same k (b[0], b[1]), and of D numbers (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).
+    void mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const;
+
+    void copy4(void* to, const void* from, bool valid) const { copy(to, from, 4, valid); }
+    void copy16(void* to, const void* from, bool valid) const { copy(to, from, 16, valid); }
+    void commit_copies() const;
+    template <int n>
+    void wait_copies() const {
+        finish_copies(n);
+    }
+    void atomic_min(unsigned* at, unsigned value) const;
+
+private:
+    template <class T>
+    [[nodiscard]] T exchange(T value, unsigned from) const {
+        static_assert(sizeof(T) == sizeof(std::uint32_t));
+        LaneWords mine;
+        mine.words[0] = std::bit_cast<std::uint32_t>(value);
+        return std::bit_cast<T>(meet(WarpOperation::kShuffle, mine)[from].words[0]);
+    }
+    // Waits for the other lanes; what each of them brought, until this lane's next operation.
+    [[nodiscard]] const LaneWords* meet(WarpOperation operation, const LaneWords& mine) const;
+    [[nodiscard]] void* shared_memory() const;
+    void copy(void* to, const void* from, unsigned bytes, bool valid) const;
+    void finish_copies(unsigned but_last) const;
+
+    BlockRunner& runner_;
+    unsigned thread_;
+    unsigned x_ = 0, y_ = 0, z_ = 0;
+};
+
+}  // namespace assay::trainer::cuda

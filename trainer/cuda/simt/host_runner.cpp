@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/cuda/simt/host_runner.hpp"
+
+#include <boost/context/fixedsize_stack.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace assay::trainer::cuda {
+
+namespace {
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr int kPoison = 0xff;
+constexpr std::size_t kSharedAlignment = 128;
+
+std::uint64_t next(std::uint64_t& state) {  // splitmix64
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+}  // namespace
+
+BlockRunner::~BlockRunner() {
+    over_ = true;
+    for (const auto& thread : threads_) {
+        if (thread->fiber) thread->fiber = std::move(thread->fiber).resume();
+    }
+}
+
+void BlockRunner::prepare(unsigned threads, std::size_t shared_bytes) {
+    count_ = threads;
+    while (threads_.size() < threads)
+        threads_.push_back(std::make_unique<Thread>(*this, static_cast<unsigned>(threads_.size())));
+    if (warps_.size() < threads / kWarp) warps_.resize(threads / kWarp);
+    shared_.resize(std::max(shared_.size(), shared_bytes + kSharedAlignment));
+    std::memset(shared_.data(), kPoison, shared_.size());
+}
+
+void BlockRunner::new_turns(std::uint64_t block) {
+    warp_turns_.resize(count_ / kWarp);
+    for (const std::span<unsigned> turns : {std::span(warp_turns_), std::span<unsigned>(lane_turns_)}) {
+        std::iota(turns.begin(), turns.end(), 0U);
+        if (stream_->options().order == ThreadOrder::kDescending) std::reverse(turns.begin(), turns.end());
+    }
+    random_ = stream_->options().seed * 0x2545f4914f6cdd1dU + block;
+    shuffle_turns();
+}
+
+void BlockRunner::shuffle_turns() {
+    if (stream_->options().order != ThreadOrder::kSeeded) return;
+    for (const std::span<unsigned> turns : {std::span(warp_turns_), std::span<unsigned>(lane_turns_)}) {
+        for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[next(random_) % i]);
+    }
+}
+
+void BlockRunner::run(const HostKernel& kernel, KernelStream& stream, const Grid& grid, std::uint64_t index) {
+    kernel_ = &kernel;
+    stream_ = &stream;
+    prepare(kernel.threads, kernel.shared_bytes);
+    const std::uint64_t plane = std::uint64_t{grid.x} * grid.y;
+    for (unsigned i = 0; i < count_; ++i) {
+        Thread& thread = *threads_[i];
+        thread.block.place(static_cast<unsigned>(index % grid.x),
+                           static_cast<unsigned>(index / grid.x % grid.y),
+                           static_cast<unsigned>(index / plane));
+        thread.state = ThreadState::kReady;
+        thread.operation = WarpOperation::kNone;
+        thread.operations = 0;
+        thread.groups = 0;
+        thread.copies.clear();
+    }
+    new_turns(index);
+    if (kernel.waits) {
+        run_fibers();
+    } else {
+        run_loops();
+    }
+    for (unsigned i = 0; i < count_; ++i) {
+        if (!threads_[i]->copies.empty()) fault(FaultKind::kLeftCopies);
+    }
+}
+
+void BlockRunner::run_loops() {
+    for (const unsigned warp : warp_turns_) {
+        for (const unsigned lane : lane_turns_) {
+            kernel_->run(threads_[warp * kWarp + lane]->block, kernel_->args);
+        }
+    }
+}
+
+void BlockRunner::run_fibers() {
+    do {
+        // A warp goes on until it comes to a barrier: as far ahead of the others as it ever can be.
+        for (const unsigned warp : warp_turns_) {
+            do {
+                for (const unsigned lane : lane_turns_) {
+                    Thread& thread = *threads_[warp * kWarp + lane];
+                    if (thread.state == ThreadState::kReady) resume(thread);
+                }
+            } while (release_warp(warp * kWarp));
+        }
+        shuffle_turns();
+    } while (release_block());
+}
+
+void BlockRunner::resume(Thread& thread) {
+    if (!thread.fiber) {
+        // It stays for blocks to come: a fiber that has ended runs the next one when it is resumed.
+        thread.fiber = boost::context::fiber(std::allocator_arg, boost::context::fixedsize_stack(kStackBytes),
+                                             [this, &thread](boost::context::fiber&& caller) {
+                                                 thread.caller = std::move(caller);
+                                                 while (!over_) {
+                                                     kernel_->run(thread.block, kernel_->args);
+                                                     thread.state = ThreadState::kEnded;
+                                                     thread.caller = std::move(thread.caller).resume();
+                                                 }
+                                                 return std::move(thread.caller);
+                                             });
+    }
+    thread.fiber = std::move(thread.fiber).resume();
+}
+
+unsigned BlockRunner::count_in(unsigned first, unsigned last, ThreadState state) const {
+    unsigned found = 0;
+    for (unsigned i = first; i < last; ++i) found += threads_[i]->state == state ? 1U : 0U;
+    return found;
+}
+
+void BlockRunner::let_go(unsigned first, unsigned last) {
+    for (unsigned i = first; i < last; ++i) {
+        if (threads_[i]->state != ThreadState::kEnded) threads_[i]->state = ThreadState::kReady;
+    }
+}
+
+bool BlockRunner::release_warp(unsigned first) {
+    if (count_in(first, first + kWarp, ThreadState::kInWarp) != kWarp) return false;
+    for (unsigned i = first; i < first + kWarp; ++i) {
+        if (threads_[i]->operation != threads_[first]->operation) {
+            fault(FaultKind::kMixedWarp);
+            break;
+        }
+    }
+    let_go(first, first + kWarp);
+    return true;
+}
+
+bool BlockRunner::release_block() {
+    if (count_in(0, count_, ThreadState::kEnded) == count_) return false;
+    // Nobody waits for a whole warp: all wait at the barrier, or the kernel is wrong. It goes on, so that it
+    // ends.
+    if (count_in(0, count_, ThreadState::kAtBarrier) != count_) fault(FaultKind::kLeftBarrier);
+    let_go(0, count_);
+    return true;
+}
+
+void BlockRunner::wait(unsigned thread, ThreadState state) {
+    Thread& one = *threads_[thread];
+    if (!kernel_->waits) return fault(FaultKind::kWaitUndeclared);
+    one.state = state;
+    one.caller = std::move(one.caller).resume();
+}
+
+void SimtBlock::sync() const { runner_.wait(thread_, BlockRunner::ThreadState::kAtBarrier); }
+
+const LaneWords* SimtBlock::meet(WarpOperation operation, const LaneWords& mine) const {
+    BlockRunner::Thread& one = *runner_.threads_[thread_];
+    // A lane is at most one operation ahead of another.
+    LaneWords* const all = runner_.warps_[warp()].words[one.operations++ % 2];
+    all[lane()] = mine;
+    one.operation = operation;
+    runner_.wait(thread_, BlockRunner::ThreadState::kInWarp);
+    return all;
+}
+
+void SimtBlock::mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const {
+    const LaneWords* const all = meet(WarpOperation::kMultiply, {{a[0], a[1], a[2], a[3], b[0], b[1]}});
+    const unsigned g = lane() / 4, t = lane() % 4;
+    const auto digits = [](std::uint32_t left, std::uint32_t right) {
+        std::int32_t sum = 0;
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            sum += std::int32_t{static_cast<std::int8_t>(left >> shift)} *
+                   std::int32_t{static_cast<std::int8_t>(right >> shift)};
+        }
+        return sum;
+    };
+    for (unsigned row = 0; row < 2; ++row) {
+        for (unsigned column = 0; column < 2; ++column) {
+            auto sum = static_cast<std::uint32_t>(d[2 * row + column]);
+            for (unsigned q = 0; q < 4; ++q) {
+                const LaneWords& left = all[4 * g + q];
+                const LaneWords& right = all[4 * (2 * t + column) + q];
+                sum += static_cast<std::uint32_t>(digits(left.words[row], right.words[4]) +
+                                                  digits(left.words[2 + row], right.words[5]));
+            }
+            d[2 * row + column] = static_cast<std::int32_t>(sum);
+        }
+    }
+}
+
+void* SimtBlock::shared_memory() const {
+    const auto at = reinterpret_cast<std::uintptr_t>(runner_.shared_.data());
+    return runner_.shared_.data() + (kSharedAlignment - at % kSharedAlignment) % kSharedAlignment;
+}
+
+void SimtBlock::copy(void* to, const void* from, unsigned bytes, bool valid) const {
+    std::memset(to, kPoison, bytes);
+    BlockRunner::Thread& one = *runner_.threads_[thread_];
+    one.copies.push_back({to, from, bytes, valid, one.groups});
+}
+
+void SimtBlock::commit_copies() const { ++runner_.threads_[thread_]->groups; }
+
+void SimtBlock::finish_copies(unsigned but_last) const {
+    BlockRunner::Thread& one = *runner_.threads_[thread_];
+    const auto is_done = [&](const BlockRunner::Copy& copy) { return copy.group + but_last < one.groups; };
+    std::size_t kept = 0;
+    for (const BlockRunner::Copy& copy : one.copies) {
+        if (!is_done(copy)) {
+            one.copies[kept++] = copy;
+        } else if (copy.valid) {
+            std::memcpy(copy.to, copy.from, copy.bytes);
+        } else {
+            std::memset(copy.to, 0, copy.bytes);
+        }
+    }
+    one.copies.resize(kept);
+}
+
+void SimtBlock::atomic_min(unsigned* at, unsigned value) const {
+    const std::atomic_ref<unsigned> shared(*at);
+    unsigned found = shared.load();
+    while (value < found && !shared.compare_exchange_weak(found, value)) {
+    }
+}
+
+bool SimtFaults::any() const {
+    return std::any_of(counts_.begin(), counts_.end(), [](const auto& count) { return count.load() != 0; });
+}
+
+std::string SimtFaults::to_text() const {
+    constexpr std::array<const char*, kFaultKinds> kNames = {
+        "left barriers", "mixed warps", "undeclared waits", "left copies", "second writes", "writes outside"};
+    std::string text;
+    for (std::size_t i = 0; i < kFaultKinds; ++i) {
+        if (counts_[i] == 0) continue;
+        text.append(text.empty() ? "" : ", ")
+            .append(std::to_string(counts_[i].load()))
+            .append(" ")
+            .append(kNames[i]);
+    }
+    return text;
+}
+
+void run_grid(const Grid& grid, KernelStream& stream, const HostKernel& kernel) {
+    const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+    const bool backwards = stream.options().order == ThreadOrder::kDescending;
+    stream.pool().deal(blocks, 1, [&](std::size_t first, std::size_t last) {
+        static thread_local BlockRunner runner;
+        for (std::size_t i = first; i < last; ++i) {
+            runner.run(kernel, stream, grid, backwards ? blocks - 1 - i : i);
+        }
+    });
+}
+
+}  // namespace assay::trainer::cuda

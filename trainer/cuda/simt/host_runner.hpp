@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives run_grid BlockRunner, which runs the threads of one block at a time on one thread of the host.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trainer/cuda/simt/simt.hpp"
+
+namespace assay::trainer::cuda {
+
+class BlockRunner {
+public:
+    BlockRunner() = default;
+    BlockRunner(const BlockRunner&) = delete;
+    BlockRunner& operator=(const BlockRunner&) = delete;
+    ~BlockRunner();
+
+    /// Runs block `index` of the grid.
+    void run(const HostKernel& kernel, KernelStream& stream, const Grid& grid, std::uint64_t index);
+
+private:
+    friend class SimtBlock;
+
+    enum class ThreadState : std::uint8_t { kReady, kAtBarrier, kInWarp, kEnded };
+    struct Copy {
+        void* to = nullptr;
+        const void* from = nullptr;
+        unsigned bytes = 0;
+        bool valid = false;
+        unsigned group = 0;
+    };
+    struct Thread {
+        Thread(BlockRunner& runner, unsigned index) : block(runner, index) {}
+        SimtBlock block;
+        ThreadState state = ThreadState::kReady;
+        WarpOperation operation = WarpOperation::kNone;
+        unsigned operations = 0;  // of its warp so far: they use two sets of words in turn
+        unsigned groups = 0;      // of copies so far
+        std::vector<Copy> copies;
+        boost::context::fiber fiber, caller;
+    };
+    struct Warp {
+        LaneWords words[2][kWarp];
+    };
+
+    void prepare(unsigned threads, std::size_t shared_bytes);
+    void new_turns(std::uint64_t block);
+    void shuffle_turns();
+    void run_loops();
+    void run_fibers();
+    void resume(Thread& thread);
+    [[nodiscard]] unsigned count_in(unsigned first, unsigned last, ThreadState state) const;
+    void let_go(unsigned first, unsigned last);
+    // The warp from thread `first` on goes on if all its lanes wait for one another.
+    bool release_warp(unsigned first);
+    // Everybody goes on from the barrier. False: every thread has ended.
+    bool release_block();
+    void wait(unsigned thread, ThreadState state);
+    void fault(FaultKind kind) { stream_->faults().add(kind); }
+
+    std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<Warp> warps_;
+    std::vector<std::byte> shared_;
+    std::vector<unsigned> warp_turns_;
+    std::array<unsigned, kWarp> lane_turns_{};
+    unsigned count_ = 0;
+    std::uint64_t random_ = 0;
+    bool over_ = false;  // fibers that are resumed return
+    const HostKernel* kernel_ = nullptr;
+    KernelStream* stream_ = nullptr;
+};
+
+}  // namespace assay::trainer::cuda

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever launches kernels on the host a Stream: the threads that run them, the order in which the
+// threads of a block take their turns, and what was found wrong.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "trainer/cuda/simt/host_block-inl.hpp"
+#include "trainer/host/thread_pool.hpp"
+
+namespace assay::trainer::cuda {
+
+struct Grid;
+
+/// In which order the threads of a block run between two waits, and blocks one after another.
+enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kSeeded };
+
+/// How a kernel broke the rules of the machine.
+enum class FaultKind : std::uint8_t {
+    kLeftBarrier,     ///< threads wait at a barrier or for their warp, others have ended or wait elsewhere
+    kMixedWarp,       ///< lanes of a warp are in different operations
+    kWaitUndeclared,  ///< a kernel that declares no waits waited
+    kLeftCopies,      ///< a thread ended before its copies
+    kTwoWrites,       ///< a number of an output was written twice
+    kOutsideOutput,   ///< a number beyond an output was written
+};
+inline constexpr std::size_t kFaultKinds = 6;
+
+/// How often each kind of fault was seen. Any thread adds.
+class SimtFaults {
+public:
+    void add(FaultKind kind) { counts_[static_cast<std::size_t>(kind)].fetch_add(1); }
+    [[nodiscard]] std::uint64_t count(FaultKind kind) const {
+        return counts_[static_cast<std::size_t>(kind)].load();
+    }
+    [[nodiscard]] bool any() const;
+    /// For people: every kind that was seen, and how often.
+    [[nodiscard]] std::string to_text() const;
+
+private:
+    std::array<std::atomic<std::uint64_t>, kFaultKinds> counts_{};
+};
+
+struct StreamOptions {
+    ThreadOrder order = ThreadOrder::kAscending;
+    std::uint64_t seed = 1;  ///< of kSeeded
+    bool checks = true;      ///< marks every number that is written
+};
+
+class KernelStream {
+public:
+    /// `pool` must outlive the stream.
+    explicit KernelStream(ThreadPool& pool, const StreamOptions& options = {})
+        : pool_(pool), options_(options) {}
+    [[nodiscard]] ThreadPool& pool() { return pool_; }
+    [[nodiscard]] const StreamOptions& options() const { return options_; }
+    [[nodiscard]] bool checks() const { return options_.checks; }
+    [[nodiscard]] SimtFaults& faults() { return faults_; }
+
+private:
+    ThreadPool& pool_;
+    StreamOptions options_;
+    SimtFaults faults_;
+};
+
+/// A kernel without its type.
+struct HostKernel {
+    void (*run)(const SimtBlock& block, const void* args) = nullptr;
+    const void* args = nullptr;
+    unsigned threads = 0;
+    std::size_t shared_bytes = 0;
+    bool waits = false;
+};
+
+/// Runs every block of the grid once.
+void run_grid(const Grid& grid, KernelStream& stream, const HostKernel& kernel);
+
+}  // namespace assay::trainer::cuda
