@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "trainer/host/floating_point.hpp"
+#include "contracts/base/floating_point.hpp"
 
 namespace assay::trainer::cuda {
 
@@ -38,7 +38,7 @@ public:
                               "a kernel broke a rule of the machine: " + stream_.faults().to_text(),
                               "report this: the kernels of this build are not to be used");
         }
-        return refuse_floating_point(floating_point_faults() | pool_.take_faults());
+        return base::refuse_floating_point(base::floating_point_faults() | pool_.take_faults());
     }
 
 private:
