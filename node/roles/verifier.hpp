@@ -189,7 +189,7 @@ private:
     void advance(Audit& audit, const contracts::Job& job) const;
     /// Whether the state from which the next unit begins is here; otherwise it is being fetched, or the slot
     /// was begun again.
-    bool has_start(const contracts::Job& job, Audit& audit);
+    bool has_start(const contracts::Job& job, contracts::Stage stage, Audit& audit);
     /// A state of a party that a unit starts from, or some arrays of one.
     struct StartFiles {
         BlobId blob;
@@ -204,10 +204,10 @@ private:
     StateFiles served_start(const contracts::Job& job, const dispute::UnitClaim& unit);
     std::optional<StateFiles> want(const StartFiles& files, const program::JobSpec& spec);
     std::vector<BlobId> known_files(const StartFiles& files, const program::JobSpec& spec);
-    /// Whether bytes that the miner owes may be called not served: it was asked, and time was given. `window`
-    /// is that of the phase.
-    [[nodiscard]] bool waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs,
-                                     const base::PublicKey& owed_by, std::uint64_t window) const;
+    /// Whether bytes that the miner owes may be called not served: it was asked, and time was given. So many
+    /// heights of the phase have gone by; after `longest` whoever still trickles has not served either.
+    [[nodiscard]] bool waited_enough(const std::vector<BlobId>& blobs, const base::PublicKey& owed_by,
+                                     std::uint64_t waited, std::uint64_t longest) const;
     /// The start has not the root that was opened: the miner's doing, unless our own disk changed it since.
     void on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why);
     [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }

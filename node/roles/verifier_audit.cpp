@@ -16,11 +16,11 @@ namespace frames = worker;
 
 namespace {
 
-// Before bytes count as not served: so many tries, and so many heights of the phase (or half of it, where it
-// is shorter), in which a miner that crashed can come back.
+// Before bytes count as not served: so many tries, and so many heights of the phase (or the part of it that
+// its caller allows, where that is shorter), in which a miner that crashed can come back.
 constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
-/// A holder that is still giving bytes at half of the window has had at least so long.
+/// A holder that is still giving bytes after the longest wait has had at least so long.
 constexpr std::uint64_t kFairNs = 10'000'000'000;
 
 std::string_view name_of(Stage stage) {
@@ -186,7 +186,7 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
     }
 }
 
-bool VerifierRole::has_start(const contracts::Job& job, Audit& audit) {
+bool VerifierRole::has_start(const contracts::Job& job, Stage stage, Audit& audit) {
     AuditedSlot& at = audit.at;
     if (at.goes_on()) return true;
     const std::uint32_t slot = audit.slot().slot;
@@ -201,9 +201,15 @@ bool VerifierRole::has_start(const contracts::Job& job, Audit& audit) {
     at.start = want(*start, job.spec);
     at.start_root = start->root;
     if (at.start) return true;
-    const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
-    // What a slot carries is nobody's word about this round, and nothing can take its place.
-    if (at.unit() != 0 && waited_enough(job, known_files(*start, job.spec), start->owed_by, window)) {
+    // A quarter of the window is waited for a start at the longest: a seal that is late costs as much as a
+    // lost accusation, and the replay has to be done before. What a slot carries is nobody's word about this
+    // round, and nothing can take its place.
+    const auto posting = contracts::read_audit(state(), job.id, job.round, stage, me());
+    const auto round = contracts::read_round_progress(state(), job.id, job.round);
+    if (!posting || !round) return false;
+    const std::uint64_t waited = height() - std::min(height(), posting->called_at);
+    const std::uint64_t window = round->phase_deadline - std::min(round->phase_deadline, posting->called_at);
+    if (at.unit() != 0 && waited_enough(known_files(*start, job.spec), start->owed_by, waited, window / 4)) {
         replay_slot(audit, job, "the start of unit " + std::to_string(at.unit()) + " is not served");
     }
     return false;
@@ -212,7 +218,7 @@ bool VerifierRole::has_start(const contracts::Job& job, Audit& audit) {
 void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
     ask_for_starts(job, audit);
-    if (has_start(job, audit)) replay(job, key, base);
+    if (has_start(job, key.stage, audit)) replay(job, key, base);
 }
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
@@ -310,21 +316,17 @@ void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const
                 " is not audited here: " + why);
 }
 
-bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs,
-                                 const base::PublicKey& owed_by, std::uint64_t window) const {
-    const auto round = contracts::read_round(state(), job.id, job.round);
-    if (!round) return false;
-    const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
-    const std::uint64_t waited = window - std::min(window, left);
+bool VerifierRole::waited_enough(const std::vector<BlobId>& blobs, const base::PublicKey& owed_by,
+                                 std::uint64_t waited, std::uint64_t longest) const {
     return std::any_of(blobs.begin(), blobs.end(), [&](const BlobId& blob) {
         const BlobWants::Tries tries = bench_.wants().tries(blob, owed_by);
-        if (waited >= window / 2) {
+        if (waited >= longest) {
             // One that still trickles, or has no room for us, would have the verifier silent about everybody.
             // One that was never asked, because others held up our fetches, has not failed.
             if (tries.asked_ns.value_or(0) >= kFairNs) return true;
             if (tries.busy + tries.unserved >= kFetchAttempts) return true;
         }
-        return tries.unserved >= kFetchAttempts && waited >= std::min(window / 2, kPatienceBlocks);
+        return tries.unserved >= kFetchAttempts && waited >= std::min(longest, kPatienceBlocks);
     });
 }
 

@@ -96,8 +96,11 @@ std::vector<Endpoint> VerifierRole::store_holders(const contracts::Job& job, con
 bool VerifierRole::not_served(const contracts::Job& job, const std::vector<BlobId>& blobs,
                               const base::PublicKey& miner) const {
     const std::uint64_t window = contracts::params_of(state(), job).storage_window;
-    if (window / 2 > kPartsBlocks) return waited_enough(job, blobs, miner, window);
     const auto round = contracts::read_round(state(), job.id, job.round);
+    if (round && window / 2 > kPartsBlocks) {
+        const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
+        return waited_enough(blobs, miner, window - std::min(window, left), window / 2);
+    }
     if (!round || height() + window < round->phase_deadline + window / 2) return false;
     return std::any_of(blobs.begin(), blobs.end(), [&](const BlobId& blob) {
         return bench_.wants().tries(blob, miner).unserved >= kUnserved;

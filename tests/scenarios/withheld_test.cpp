@@ -62,8 +62,8 @@ TEST_CASE(
     // Nobody is a newcomer, and half of all units are drawn: most runs begin behind the base.
     plan.params.probation_rounds = 0;
     plan.job.security.audit_threshold = UINT64_MAX / 2;
-    // Half of the window goes by before a start counts as not served; the slots are replayed in the other
-    // half.
+    // A quarter of the window goes by before a start counts as not served; the slots are replayed in what is
+    // left.
     plan.params.audit_seal_window = 240 * kPatience;
     plan.params.claim_window = 3 * plan.params.audit_seal_window;
     plan.job.rounds = 3;
