@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every CUDA kernel (trainer/cuda/launch) for every architecture and looks at what came out.
+"""Compiles every CUDA kernel (trainer/cuda/launch) for every architecture, and the device that launches them, and
+looks at what came out.
 
 A row a kernel and architecture (--rows): registers, bytes of shared memory, bytes spilled, forbidden instructions.
 Refused are instructions that change a bit or make it depend on the order of threads (.ftz, .approx, .satfinite, atomics
@@ -86,6 +87,15 @@ def compile_one(nvcc, out, source, virtual):
     return [row for architecture in ARCHITECTURES[virtual] for row in assemble(nvcc, ptx, architecture)]
 
 
+def host_sources():
+    """What a card's device is made of besides launches."""
+    return [path for path in sorted((ROOT / "trainer" / "cuda").glob("*.cpp")) if path.stem != "emulated_card"]
+
+
+def compile_host(nvcc, out, source):
+    run([nvcc, *FLAGS, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o", source])
+
+
 def digest(nvcc, sources):
     """Of everything that the result depends on."""
     said = hashlib.sha256(run([nvcc, "--version"]).encode())
@@ -105,6 +115,8 @@ def compile_all(nvcc, out, sources):
     work = [(source, architecture) for source in sources for architecture in ARCHITECTURES]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         parts = list(pool.map(lambda one: compile_one(nvcc, out, *one), work))
+        # The device that launches them, for one architecture: it has no kernels of its own.
+        list(pool.map(lambda one: compile_host(nvcc, out, one), host_sources()))
     rows = [row for part in parts for row in part]
     names = short_names(sorted({row["name"] for row in rows}))
     for row in rows:

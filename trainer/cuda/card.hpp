@@ -13,6 +13,7 @@
 #include "trainer/cuda/simt/simt.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 class Card {
 public:
@@ -82,4 +83,5 @@ private:
     std::uint64_t count_ = 0;
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

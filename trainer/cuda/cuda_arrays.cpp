@@ -15,6 +15,7 @@
 #include "trainer/cuda/cuda_device.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 static_assert(std::endian::native == std::endian::little, "digests are copied as they lie in memory");
@@ -218,4 +219,5 @@ bool CudaDevice::merge_by_kernel(const RoundLaw& law, std::span<const program::C
     return failed_.first() == kNoOperator;
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

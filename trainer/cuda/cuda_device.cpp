@@ -8,6 +8,7 @@
 #include "contracts/base/check.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 CudaDevice::CudaDevice(std::unique_ptr<Card> card)
     : card_(std::move(card)),
@@ -143,4 +144,5 @@ OutputArray<float> CudaDevice::out(const OperatorCall& call, std::size_t i) cons
     return array;
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -14,6 +14,7 @@
 #include "trainer/step/device.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 class CudaDevice : public Device {
 public:
@@ -160,4 +161,5 @@ private:
     CardRoom<std::uint64_t> factors_;
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -8,6 +8,7 @@
 #include "trainer/cuda/cuda_device.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 using Kind = program::OperatorKind;
 
@@ -276,4 +277,5 @@ void CudaDevice::update(const OperatorCall& call, UpdatePass pass) {
     adamw(stream(), pass, args);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

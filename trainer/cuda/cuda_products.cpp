@@ -5,6 +5,7 @@
 #include "trainer/cuda/cuda_device.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 using Kind = program::OperatorKind;
 
@@ -159,4 +160,5 @@ void CudaDevice::attention_products(const OperatorCall& call) {
     }
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -8,6 +8,7 @@
 #include "contracts/base/floating_point.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 constexpr std::size_t kAlignment = 256;
@@ -51,4 +52,5 @@ std::unique_ptr<Card> make_emulated_card(int threads, const StreamOptions& optio
     return std::make_unique<EmulatedCard>(threads, options);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -7,6 +7,7 @@
 #include "trainer/cuda/cuda_device.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// An emulated card with `threads` of the host.
 std::unique_ptr<Card> make_emulated_card(int threads, const StreamOptions& options);
@@ -17,4 +18,5 @@ public:
         : CudaDevice(make_emulated_card(threads, options)) {}
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -14,8 +14,8 @@ namespace assay::trainer::cuda {
 namespace {
 class RuntimeCard final : public Card {
 public:
-    explicit RuntimeCard(int number) : name_("cuda:" + std::to_string(number)) {
-        note(cudaSetDevice(number));
+    explicit RuntimeCard(int number) : number_(number), name_("cuda:" + std::to_string(number)) {
+        note(cudaSetDevice(number_));
         note(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     }
     ~RuntimeCard() override {
@@ -23,11 +23,14 @@ public:
     }
 
     [[nodiscard]] std::string_view name() const override { return name_; }
-    [[nodiscard]] LaunchStream stream() override { return stream_; }
+    [[nodiscard]] LaunchStream stream() override {
+        note(cudaSetDevice(number_));  // of the calling thread
+        return stream_;
+    }
 
     void* allocate(std::uint64_t bytes) override {
         void* at = nullptr;
-        const cudaError_t error = cudaMallocAsync(&at, bytes == 0 ? 1 : bytes, stream_);
+        const cudaError_t error = cudaMallocAsync(&at, bytes == 0 ? 1 : bytes, stream());
         if (error == cudaErrorMemoryAllocation) {
             static_cast<void>(cudaGetLastError());  // so that later work does not fail by it
             throw std::bad_alloc();
@@ -36,19 +39,19 @@ public:
         if (at == nullptr) throw std::bad_alloc();
         return at;
     }
-    void release(void* at) override { note(cudaFreeAsync(at, stream_)); }
-    void zero(void* at, std::uint64_t bytes) override { note(cudaMemsetAsync(at, 0, bytes, stream_)); }
+    void release(void* at) override { note(cudaFreeAsync(at, stream())); }
+    void zero(void* at, std::uint64_t bytes) override { note(cudaMemsetAsync(at, 0, bytes, stream())); }
     void to_card(void* to, const void* from, std::uint64_t bytes) override {
-        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()));
         note(cudaStreamSynchronize(stream_));
     }
     void to_host(void* to, const void* from, std::uint64_t bytes) override {
-        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
+        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()));
         note(cudaStreamSynchronize(stream_));
     }
 
     [[nodiscard]] base::Outcome<void> check() override {
-        note(cudaStreamSynchronize(stream_));
+        note(cudaStreamSynchronize(stream()));
         note(cudaGetLastError());
         if (first_ == cudaSuccess) return {};
         return base::fail(base::ErrorKind::kPreflight,
@@ -61,6 +64,7 @@ private:
     void note(cudaError_t error) {
         if (first_ == cudaSuccess) first_ = error;
     }
+    int number_;
     std::string name_;
     cudaStream_t stream_ = nullptr;
     cudaError_t first_ = cudaSuccess;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/devices/devices.hpp"
 
+#include <charconv>
+#include <optional>
+
 #include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/gemm_bench.hpp"
 #ifdef ASSAY_CUDA_HOST
 #include "trainer/cuda/emulated_card.hpp"
+#endif
+#ifdef ASSAY_CUDA_CARDS
+#include "trainer/cuda/runtime_card.hpp"
 #endif
 #include "trainer/reference/reference_device.hpp"
 
@@ -67,7 +73,24 @@ base::Outcome<const NamedDevice*> find(const DeviceOptions& options) {
 
 }  // namespace
 
+#ifdef ASSAY_CUDA_CARDS
+// The number of "cuda:N"; nothing for another word.
+std::optional<int> card_number(std::string_view name) {
+    constexpr std::string_view kCard = "cuda:";
+    constexpr std::size_t kMostDigits = 4;
+    if (!name.starts_with(kCard)) return std::nullopt;
+    name.remove_prefix(kCard.size());
+    int number = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
+    return name.size() <= kMostDigits && number >= 0 ? std::optional(number) : std::nullopt;
+}
+#endif
+
 base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+#ifdef ASSAY_CUDA_CARDS
+    if (const auto number = card_number(options.name)) return cuda::open_card(*number);
+#endif
     ASSAY_ASSIGN(const NamedDevice* entry, find(options));
     std::unique_ptr<Device> device = entry->open(options);
     ASSAY_TRY(device->check());

@@ -9,6 +9,7 @@
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// Which sum a ColumnChains kernel makes.
 enum class ColumnKind : std::uint8_t { kBias, kLayerNorm, kRmsNorm };
@@ -215,4 +216,5 @@ struct LossTokens {
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -8,6 +8,7 @@
 #include "trainer/cuda/simt/simt.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// 2^exponent. REQUIRES -126 <= exponent <= 127.
 ASSAY_SIMT float power_of_two(std::int32_t exponent) { return from_bits((exponent + 127) << 23); }
@@ -35,4 +36,5 @@ ASSAY_SIMT float finish(std::int64_t sum, std::int32_t exponent) {
     return scaled(to_float_rn(sum), exponent);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

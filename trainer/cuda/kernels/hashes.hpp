@@ -9,6 +9,7 @@
 #include "trainer/cuda/simt/simt.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// A personalisation (contracts/base/personal.hpp) as two numbers, little-endian.
 struct HashPersonal {
@@ -201,4 +202,5 @@ struct TreeLevel {
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

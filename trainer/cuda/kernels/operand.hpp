@@ -8,6 +8,7 @@
 #include "trainer/cuda/simt/simt.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// Element (i, j) of matrix z lies at data[(z / inner) · outer_stride + (z % inner) / sharing · inner_stride
 /// + i · row_stride + j · col_stride], strides in floats: z counts heads within sequences, and `sharing`
@@ -50,4 +51,5 @@ enum class ProductFault : std::uint8_t {
     kStaleDigits,     ///< i16: the zeros after the last k are not written
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

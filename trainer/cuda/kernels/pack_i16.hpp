@@ -9,6 +9,7 @@
 #include "trainer/cuda/kernels/operand.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// Where the digits of `lines` lines of `depth` numbers lie, in blocks of `block`.
 struct DigitPlace {
@@ -122,4 +123,5 @@ private:
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

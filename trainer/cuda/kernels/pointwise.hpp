@@ -9,6 +9,7 @@
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 struct PointArgs {
     std::uint64_t count = 0;  ///< threads that there is work for
@@ -162,4 +163,5 @@ private:
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

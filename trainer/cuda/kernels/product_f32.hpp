@@ -7,6 +7,7 @@
 #include "trainer/cuda/kernels/operand.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 struct ProductF32Args {
     unsigned m = 0, n = 0, k = 0;
@@ -189,4 +190,5 @@ private:
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -8,6 +8,7 @@
 #include "trainer/cuda/kernels/pack_i16.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 struct Digits {
     const std::uint32_t* words = nullptr;
@@ -220,4 +221,5 @@ private:
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -8,6 +8,7 @@
 #include "trainer/cuda/kernels/update.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// 2^exponent as binary64. REQUIRES a normal number.
 ASSAY_SIMT double wide_power_of_two(int exponent) {
@@ -156,4 +157,5 @@ struct MergeUpdates {
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

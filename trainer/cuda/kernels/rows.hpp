@@ -9,6 +9,7 @@
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 struct RowArgs {
     std::uint64_t rows = 0;
@@ -191,4 +192,5 @@ private:
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -10,6 +10,7 @@
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 struct SquareTilesArgs {
     std::uint64_t rows = 0;
@@ -219,4 +220,5 @@ struct FiniteCheck {
     }
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

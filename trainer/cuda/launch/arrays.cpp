@@ -2,6 +2,7 @@
 #include "trainer/cuda/launch/arrays.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 template <class Kernel>
@@ -38,4 +39,5 @@ void merge(LaunchStream stream, const MergeArgs& args) {
     if (args.count != 0) start<MergeUpdates<>>(stream, args);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

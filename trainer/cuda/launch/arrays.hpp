@@ -6,6 +6,7 @@
 #include "trainer/cuda/kernels/round.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// Digests of a matrix's tiles, four numbers each.
 void hash_tiles(LaunchStream stream, const TileHashArgs<float>& args);
@@ -19,4 +20,5 @@ const std::uint64_t* hash_tree(LaunchStream stream, std::uint64_t count, OutputA
 void finalise(LaunchStream stream, const FinaliseArgs& args);
 void merge(LaunchStream stream, const MergeArgs& args);
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -8,6 +8,7 @@
 #include "trainer/cuda/kernels/product_i16.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// `matrices` products of one shape. A bias and kUpTo or kFromOn do not go together.
 void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, unsigned matrices);
@@ -18,4 +19,5 @@ void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned mat
 /// `matrices` products of packed operands; those of A have 2 or 3 planes, those of B 2.
 void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices);
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

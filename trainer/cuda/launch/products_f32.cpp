@@ -2,6 +2,7 @@
 #include "trainer/cuda/launch/products.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 // Fewer tiles than this leave much of a large card idle.
@@ -41,4 +42,5 @@ void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, uns
     }
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -2,6 +2,7 @@
 #include "trainer/cuda/launch/products.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 template <class Kernel, class Args>
@@ -41,4 +42,5 @@ void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, uns
     }
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -2,6 +2,7 @@
 #include "trainer/cuda/launch/rows.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 template <class Kernel>
@@ -101,4 +102,5 @@ void check_finite(LaunchStream stream, const FiniteArgs& args) {
     if (args.rows * args.cols != 0) start<FiniteCheck>(stream, args);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -9,6 +9,7 @@
 #include "trainer/cuda/kernels/update.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 void run_pointwise(LaunchStream stream, PointKind kind, const PointArgs& args);
 void run_rows(LaunchStream stream, RowKind kind, const RowArgs& args);
@@ -38,4 +39,5 @@ void clip(LaunchStream stream, const float* norm, float limit, OutputArray<float
 void adamw(LaunchStream stream, UpdatePass pass, const AdamWArgs& args);
 void check_finite(LaunchStream stream, const FiniteArgs& args);
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

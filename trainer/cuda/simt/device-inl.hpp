@@ -11,6 +11,7 @@
 #define ASSAY_UNROLL _Pragma("unroll")
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 ASSAY_SIMT float add_rn(float a, float b) { return __fadd_rn(a, b); }
 ASSAY_SIMT float sub_rn(float a, float b) { return __fsub_rn(a, b); }
@@ -155,4 +156,5 @@ void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
     entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, 0, stream>>>(args);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

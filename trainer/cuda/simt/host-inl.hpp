@@ -24,6 +24,7 @@
 #define ASSAY_UNROLL
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 inline float add_rn(float a, float b) { return a + b; }
 inline float sub_rn(float a, float b) { return a - b; }
@@ -102,4 +103,5 @@ void launch(Grid grid, LaunchStream stream, typename Kernel::Args args) {
     run_grid(grid, stream, kernel);
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -6,7 +6,10 @@
 #include <bit>
 #include <cstdint>
 
+#include "trainer/cuda/simt/machine.hpp"
+
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 class BlockRunner;
 
@@ -89,4 +92,5 @@ private:
     unsigned x_ = 0, y_ = 0, z_ = 0;
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

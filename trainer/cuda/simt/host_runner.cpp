@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 namespace {
 constexpr std::size_t kStackBytes = 64 * 1024;
@@ -266,4 +267,5 @@ void run_grid(const Grid& grid, KernelStream& stream, const HostKernel& kernel) 
     });
 }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

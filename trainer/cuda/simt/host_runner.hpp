@@ -13,6 +13,7 @@
 #include "trainer/cuda/simt/simt.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 class BlockRunner {
 public:
@@ -76,4 +77,5 @@ private:
     KernelStream* stream_ = nullptr;
 };
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -12,6 +12,7 @@
 #include "trainer/host/thread_pool.hpp"
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 struct Grid;
 
@@ -78,4 +79,5 @@ struct HostKernel {
 /// Runs every block of the grid once.
 void run_grid(const Grid& grid, KernelStream& stream, const HostKernel& kernel);
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

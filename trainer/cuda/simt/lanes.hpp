@@ -10,6 +10,7 @@
 #define ASSAY_SEQUENCE ASSAY_SIMT
 
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// See elementary-inl.hpp.
 struct SimtLanes {
@@ -59,4 +60,5 @@ ASSAY_SIMT float silu_slope32(float x, float sigmoid) { return silu_slope_sequen
 ASSAY_SIMT float log32(float x) { return log_sequence<SimtLanes>(x); }
 ASSAY_SIMT float rsqrt32(float x) { return div_rn(1.0F, sqrt_rn(x)); }
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -23,7 +23,10 @@
 
 #include <cstdint>
 
+#include "trainer/cuda/simt/machine.hpp"
+
 namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
 
 /// Blocks of a launch along x, y and z.
 struct Grid {
@@ -32,9 +35,10 @@ struct Grid {
     unsigned z = 1;
 };
 
-/// SimtLanes of a warp: also those of the law's row sums (contracts/arithmetic/reduce.hpp).
+/// Lanes of a warp: also those of the law's row sums (contracts/arithmetic/reduce.hpp).
 inline constexpr unsigned kWarp = 32;
 
+}  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda
 
 #if defined(__CUDACC__)
