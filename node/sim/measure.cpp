@@ -195,7 +195,15 @@ private:
                                           : 0;
         if (cheats_.contains(line.node)) return money - strategy_.work * cost;
         // A friend that vouches knows the false roots. Beside an honest verifier it computes.
-        return money - (among_friends_.contains({line.round, line.slot}) ? 0 : cost);
+        return money + fee_of(line) - (among_friends_.contains({line.round, line.slot}) ? 0 : cost);
+    }
+
+    /// What a game paid for an audit that accused the claim: at its settlement that was set aside.
+    [[nodiscard]] double fee_of(const SettlementLine& line) const {
+        if (line.reason != contracts::Reason::kAuditAccuses || !dead_.contains({line.round, line.slot}))
+            return 0;
+        const auto fee = contracts::audit_fee(contracts::Params(), line.price, line.work_units);
+        return fee ? in_pays(*fee) : 0;
     }
 
     /// What a slot brings outside of the job: the job's gain bound, as far as bonds count it at this price.
