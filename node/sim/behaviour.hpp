@@ -45,7 +45,7 @@ struct Conduct {
     Misconducts role = {};      ///< of the role itself
     base::Amount ask = {};      ///< of a miner; zero: that of every other
     base::Amount lock = {};     ///< of a verifier, for each job; zero: that of every other
-    bool locks_least = false;  ///< of a verifier: what each job takes at the least, whatever `lock` says
+    bool locks_least = false;   ///< of a verifier: what each job takes at the least, whatever `lock` says
     double challenge = 0;       ///< of a verifier: VerifierOptions::challenge
     bool bids_in_half = false;  ///< a miner that asks for about every second job
     /// A verifier that deposits stake when a round's links are to be opened, and withdraws it behind the

@@ -70,9 +70,10 @@ void add_miners(std::vector<CheatRow>& all) {
         FalseUnits::kPlace, CatchLaw::kTwoSegments, 1.0);
     add("bad-finalise", "trains honestly and hands in another update", FalseUnits::kFinalise,
         CatchLaw::kFinalise, 1.0);
-    CheatRow bought = hashing(
-        "bought-fault", "trains, makes up one segment, and wins the gain bound outside where no game defeats it",
-        FalseUnits::kOne, CatchLaw::kOneSegment, 1.0);
+    CheatRow bought =
+        hashing("bought-fault",
+                "trains, makes up one segment, and wins the gain bound outside where no game defeats it",
+                FalseUnits::kOne, CatchLaw::kOneSegment, 1.0);
     bought.rate = kGainRate;
     bought.gain_percent = kGainPercent;
     bought.wins_gain = true;
@@ -368,10 +369,9 @@ void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
                 {name_of(place - strategy.place), WorkRole::kVerifier, strategy.behaviour});
         } else if (colluding > 0) {
             --colluding;
-            setup.parties.push_back(
-                {"friend-" + name,
-                 WorkRole::kVerifier,
-                 {.verdicts = Verdicts::kColludes, .locks_least = true}});
+            setup.parties.push_back({"friend-" + name,
+                                     WorkRole::kVerifier,
+                                     {.verdicts = Verdicts::kColludes, .locks_least = true}});
         } else {
             setup.parties.push_back({name, WorkRole::kVerifier, honest});
         }

@@ -62,7 +62,7 @@ struct CheatRow {
     CatchLaw law = CatchLaw::kSegments;
     bool rate_one = false;   ///< measured where everything is drawn
     std::uint64_t rate = 0;  ///< threshold of every unit; zero: kSegmentRate and kFinaliseRate
-    double work = 0;        ///< share of the honest work that the cheat does
+    double work = 0;         ///< share of the honest work that the cheat does
     std::uint32_t slots = 16;
     std::uint32_t rounds = 1;     ///< of each job
     int colluding_verifiers = 0;  ///< of three, beside the cheat
@@ -74,7 +74,7 @@ struct CheatRow {
     std::optional<Conduct> instead = std::nullopt;
     bool rival = false;        ///< a third miner asks for about every second job
     bool flash_stake = false;  ///< two friends of the cheat among five verifiers deposit stake for each draw
-    std::uint64_t gain_percent = 0;    ///< WorldSetup::gain_percent
+    std::uint64_t gain_percent = 0;  ///< WorldSetup::gain_percent
     /// Each false slot that is paid and whose claim lives brings the gain bound from outside, as far as bonds
     /// count it.
     bool wins_gain = false;

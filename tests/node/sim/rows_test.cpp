@@ -241,7 +241,8 @@ TEST_CASE("friends vouch only where nobody honest was drawn; elsewhere they accu
     CHECK(accused > 0);
 }
 
-TEST_CASE("where a verifier has friends among the cheats, all who are drawn lock the least that a job takes") {
+TEST_CASE(
+    "where a verifier has friends among the cheats, all who are drawn lock the least that a job takes") {
     const auto lost_by = [](const char* name) {
         const auto world = open_world(*find_strategy(name));
         base::Amount most;
@@ -272,7 +273,8 @@ TEST_CASE("a fault that is sold outside is told to the ledger as the highest gai
     CHECK(higher.why == Reason::kGainBoundTooHigh);
 }
 
-TEST_CASE("who keeps a link back for an accomplice loses its bond, and has an honest verifier drawn with it") {
+TEST_CASE(
+    "who keeps a link back for an accomplice loses its bond, and has an honest verifier drawn with it") {
     const auto world = open_world(*find_strategy("link-for-accomplice"));
     const auto cheats = cheats_of(*world);
     const JobOutcome outcome = job_of(*world);
