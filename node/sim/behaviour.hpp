@@ -30,7 +30,7 @@ enum class Verdicts : std::uint8_t {
     kComputed,
     kMadeUp,   ///< without computing
     kCoin,     ///< without computing, for every second slot
-    kColludes  ///< the false roots of the miners that it stands with, else computed
+    kColludes  ///< the false roots of the miners that it stands with, where all who were drawn collude
 };
 
 struct Conduct {
@@ -45,6 +45,7 @@ struct Conduct {
     Misconducts role = {};      ///< of the role itself
     base::Amount ask = {};      ///< of a miner; zero: that of every other
     base::Amount lock = {};     ///< of a verifier, for each job; zero: that of every other
+    bool locks_least = false;   ///< of a verifier: what each job takes at the least, whatever `lock` says
     double challenge = 0;       ///< of a verifier: VerifierOptions::challenge
     bool bids_in_half = false;  ///< a miner that asks for about every second job
     /// A verifier that deposits stake when a round's links are to be opened, and withdraws it behind the

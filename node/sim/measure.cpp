@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "contracts/base/verified_signatures.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "ledger/application/executed_blocks.hpp"
 #include "node/sim/statistics.hpp"
 
@@ -56,6 +57,8 @@ public:
         const std::uint64_t before = std::exchange(wealth_, wealth_now());
         if (outcome.laundering) return tally_;
         said_ = outcome.said;
+        among_friends_ = outcome.among_friends;
+        gain_bound_ = outcome.gain_bound;
         find_games(outcome);
         find_cheats_slots(outcome);
         bool link_lost = false;
@@ -185,13 +188,29 @@ private:
     /// Pay and share less losses, less what the work of the line cost.
     [[nodiscard]] double earned(const SettlementLine& line) const {
         const double money = in_pays(line.paid) - in_pays(line.lost);
-        if (line.kind == LineKind::kSlot) return money - compute_share_ * strategy_.work;
+        if (line.kind == LineKind::kSlot) return money - compute_share_ * strategy_.work + gain_of(line);
         if (line.kind != LineKind::kAudit) return money;
         const double cost = slot_pay_ > 0 ? compute_share_ * static_cast<double>(line.price.units()) *
                                                 audit_work(line) / slot_pay_
                                           : 0;
-        // Whoever colludes knows the false roots, and computes nothing.
-        return money - (cheats_.contains(line.node) ? strategy_.work * cost : 0);
+        if (cheats_.contains(line.node)) return money - strategy_.work * cost;
+        // A friend that vouches knows the false roots. Beside an honest verifier it computes.
+        return money + fee_of(line) - (among_friends_.contains({line.round, line.slot}) ? 0 : cost);
+    }
+
+    /// What a game paid for an audit that accused the claim: at its settlement that was set aside.
+    [[nodiscard]] double fee_of(const SettlementLine& line) const {
+        if (line.reason != contracts::Reason::kAuditAccuses || !dead_.contains({line.round, line.slot}))
+            return 0;
+        const auto fee = contracts::audit_fee(contracts::Params(), line.price, line.work_units);
+        return fee ? in_pays(*fee) : 0;
+    }
+
+    /// What a slot brings outside of the job: the job's gain bound, as far as bonds count it at this price.
+    [[nodiscard]] double gain_of(const SettlementLine& line) const {
+        if (!strategy_.wins_gain || line.paid.is_zero() || is_caught(line)) return 0;
+        const auto counted = contracts::gain_bound_max(contracts::Params(), line.price, line.work_units);
+        return in_pays(counted ? std::min(*counted, gain_bound_) : gain_bound_);
     }
 
     [[nodiscard]] bool is_caught(const SettlementLine& line) const {
@@ -229,6 +248,8 @@ private:
     /// Of games that the accuser lost: it, the kind of the claim, round and slot.
     std::set<std::tuple<base::PublicKey, ClaimKind, std::uint32_t, std::uint32_t>> accused_falsely_;
     SaidOfSlots said_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> among_friends_;  ///< JobOutcome::among_friends
+    base::Amount gain_bound_;                                          ///< of the job
     double slot_pay_ = 0;
     Tally tally_;
 };

@@ -16,10 +16,14 @@ constexpr std::array kPanel{"vera", "viki", "vito"};
 
 /// Locks where stake is deposited for the draw: of each of three honest verifiers, and of each of two others.
 constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken);
-/// A verifier's stake that reaches, beside what it locks for a job, for the first bond of a challenge and not
-/// for a doubled one.
-constexpr base::Amount kPoorStake = base::units(1'003 * base::kUnitsPerToken);
+/// A verifier's stake that reaches, beside the 10 tokens and the link bond of some 3 that it locks for a job,
+/// for the first bond of a challenge (2) and not for a doubled one.
+constexpr base::Amount kPoorStake = base::units(16 * base::kUnitsPerToken);
 constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
+
+/// Where a fault is sold outside: one in ten units drawn, and the highest gain bound that a job may name.
+constexpr std::uint64_t kGainRate = UINT64_MAX / 10;
+constexpr std::uint64_t kGainPercent = contracts::Params().gain_bound_max_ppm / 10'000;
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
     CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
@@ -66,6 +70,14 @@ void add_miners(std::vector<CheatRow>& all) {
         FalseUnits::kPlace, CatchLaw::kTwoSegments, 1.0);
     add("bad-finalise", "trains honestly and hands in another update", FalseUnits::kFinalise,
         CatchLaw::kFinalise, 1.0);
+    CheatRow bought =
+        hashing("bought-fault",
+                "trains, makes up one segment, and wins the gain bound outside where no game defeats it",
+                FalseUnits::kOne, CatchLaw::kOneSegment, 1.0);
+    bought.rate = kGainRate;
+    bought.gain_percent = kGainPercent;
+    bought.wins_gain = true;
+    all.push_back(std::move(bought));
     CheatRow start = silent("withheld-start", "makes up every segment and serves no start of a drawn run",
                             {TxType::kRoundServe}, CatchLaw::kAnyUnit);
     start.behaviour.false_units = FalseUnits::kAll;
@@ -203,6 +215,16 @@ void add_panels(std::vector<CheatRow>& all) {
     all.push_back(captured("colluding-panel",
                            "a lazy miner with two of three verifiers: the third computes every slot again"));
     all.push_back(captured("sybil-panel", "the same, where the two are one person under two owners"));
+    CheatRow link = hashing("link-for-accomplice",
+                            "a lazy miner with one of three verifiers; a fourth keeps its link back",
+                            FalseUnits::kAll, CatchLaw::kAlways, 0.0);
+    link.colluding_verifiers = 1;
+    PartySetup spare{.name = "friend-spare",
+                     .role = WorkRole::kVerifier,
+                     .behaviour = {.verdicts = Verdicts::kColludes, .locks_least = true}};
+    spare.behaviour.role.add(Misconduct::kLinkWithholding);
+    link.others.push_back(std::move(spare));
+    all.push_back(std::move(link));
 }
 
 /// Where a right claim is attacked: a cheat that opens games.
@@ -307,6 +329,13 @@ double share_of_lone_liars() {
     return alone / (audits_of_one + audits_of_two + audits_of_three);
 }
 
+std::uint64_t segment_rate(const CheatRow& strategy) {
+    return strategy.rate == 0 ? kSegmentRate : strategy.rate;
+}
+std::uint64_t finalise_rate(const CheatRow& strategy) {
+    return strategy.rate == 0 ? kFinaliseRate : strategy.rate;
+}
+
 double share_of(std::uint64_t threshold) { return std::ldexp(static_cast<double>(threshold), -64); }
 
 std::string name_of(std::size_t key) {
@@ -327,7 +356,10 @@ void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
     const bool cheats = strategy.cheat == WorkRole::kVerifier;
     int colluding = strategy.colluding_verifiers;
     if (third && colluding == 0 && !cheats) colluding = 1;
+    // Where one of them has friends each locks the least, so that a third of the stake is a third.
+    const bool least = colluding > 0;
     const Conduct honest{.lock = strategy.flash_stake ? kHonestLock : base::Amount(),
+                         .locks_least = least,
                          .challenge = strategy.challenge,
                          .stake = strategy.panel_stake};
     for (std::size_t place = 0; place < kPanel.size(); ++place) {
@@ -337,8 +369,9 @@ void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
                 {name_of(place - strategy.place), WorkRole::kVerifier, strategy.behaviour});
         } else if (colluding > 0) {
             --colluding;
-            setup.parties.push_back(
-                {"friend-" + name, WorkRole::kVerifier, {.verdicts = Verdicts::kColludes}});
+            setup.parties.push_back({"friend-" + name,
+                                     WorkRole::kVerifier,
+                                     {.verdicts = Verdicts::kColludes, .locks_least = true}});
         } else {
             setup.parties.push_back({name, WorkRole::kVerifier, honest});
         }
@@ -380,8 +413,8 @@ const CheatRow* find_strategy(std::string_view name) {
 }
 
 double predicted_rate(const CheatRow& strategy, bool third) {
-    const double q = strategy.rate_one ? 1.0 : share_of(kSegmentRate);
-    const double finalise = strategy.rate_one ? 1.0 : share_of(kFinaliseRate);
+    const double q = strategy.rate_one ? 1.0 : share_of(segment_rate(strategy));
+    const double finalise = strategy.rate_one ? 1.0 : share_of(finalise_rate(strategy));
     // Whoever computes every settled slot again needs no seat.
     const double seen = third && strategy.challenge < 1 ? 1 - kFriendAlone : 1;
     switch (strategy.law) {
@@ -411,8 +444,8 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
                      .launders = strategy.launders};
     setup.drops_moves_of = strategy.drops_moves_of;
     if (!strategy.rate_one) {
-        setup.segment_rate = kSegmentRate;
-        setup.finalise_rate = kFinaliseRate;
+        setup.segment_rate = segment_rate(strategy);
+        setup.finalise_rate = finalise_rate(strategy);
     }
     add_miners_of(strategy, setup);
     add_panel_of(strategy, third, setup);

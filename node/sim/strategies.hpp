@@ -60,8 +60,9 @@ struct CheatRow {
     Trial trial = Trial::kSlot;
     Caught caught = Caught::kClaimDies;
     CatchLaw law = CatchLaw::kSegments;
-    bool rate_one = false;  ///< measured where everything is drawn
-    double work = 0;        ///< share of the honest work that the cheat does
+    bool rate_one = false;   ///< measured where everything is drawn
+    std::uint64_t rate = 0;  ///< threshold of every unit; zero: kSegmentRate and kFinaliseRate
+    double work = 0;         ///< share of the honest work that the cheat does
     std::uint32_t slots = 16;
     std::uint32_t rounds = 1;     ///< of each job
     int colluding_verifiers = 0;  ///< of three, beside the cheat
@@ -73,7 +74,10 @@ struct CheatRow {
     std::optional<Conduct> instead = std::nullopt;
     bool rival = false;        ///< a third miner asks for about every second job
     bool flash_stake = false;  ///< two friends of the cheat among five verifiers deposit stake for each draw
-    std::uint64_t gain_percent = 0;
+    std::uint64_t gain_percent = 0;  ///< WorldSetup::gain_percent
+    /// Each false slot that is paid and whose claim lives brings the gain bound from outside, as far as bonds
+    /// count it.
+    bool wins_gain = false;
     bool probation = false;            ///< miners are newcomers
     bool launders = false;             ///< the cheat sells work to itself between its cheats
     double challenge = 0;              ///< Conduct::challenge of the honest verifiers of the panel

@@ -24,9 +24,7 @@ constexpr int kTurnsMax = 4'000;     ///< of one job
 constexpr int kAnswersMax = 50'000;  ///< between two blocks
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;
 constexpr base::Amount kPurse = base::units(20'000'000 * base::kUnitsPerToken);
-constexpr base::Amount kStake = base::units(10'000'000 * base::kUnitsPerToken);
 constexpr base::Amount kLock = base::units(1'000 * base::kUnitsPerToken);
-constexpr base::Amount kFlash = base::units(3'000'000 * base::kUnitsPerToken);
 constexpr base::Amount kAsk = base::units(20'000);
 constexpr base::Amount kMaxPrice = base::units(40'000);
 constexpr base::Amount kBudget = base::units(100'000 * base::kUnitsPerToken);
@@ -161,14 +159,6 @@ void World::start_role(Player& party) {
     party.seen = chain_->height();
 }
 
-FalseUnits World::cheat_of(SlotTurn place) const {
-    const auto slot = contracts::read_slot(state(), running_, place.round, place.slot);
-    if (!slot) return FalseUnits::kNone;
-    for (const auto& party : parties_)
-        if (party->node.public_key() == slot->miner) return party->behaviour.false_units;
-    return FalseUnits::kNone;
-}
-
 program::JobSpec World::next_spec() {
     program::JobSpec spec = small_spec(setup_);
     spec.seed = ++sold_;
@@ -182,7 +172,9 @@ program::JobSpec World::next_spec() {
     spec.data.manifest = data_[2]->id;
     const HashChain chain(spec);
     spec.initial_root = chain.base_root(chain.initial());
-    spec.security.gain_bound = *kMaxPrice.times(setup_.gain_percent, 100, base::Rounding::kDown);
+    const auto pay = contracts::slot_pay(kMaxPrice, program::work_units(spec));
+    ASSAY_CHECK(pay.has_value());
+    spec.security.gain_bound = *pay->times(setup_.gain_percent, 100, base::Rounding::kDown);
     return spec;
 }
 
@@ -250,6 +242,7 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     outcome.games = contracts::list_games(state(), job->id);
     outcome.said = std::move(said_);
     outcome.flash_deposits = std::exchange(flash_deposits_, 0);
+    outcome.gain_bound = job->spec.security.gain_bound;
     outcome.slot_pay =
         static_cast<double>(job->spec.market.max_price.units()) * static_cast<double>(job->slot_work);
     for (std::uint32_t number = 0; number < job->round; ++number) {
@@ -258,6 +251,8 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
             ++outcome.rounds;
             outcome.settled_at.push_back(round->settled_at);
         }
+        for (const contracts::SlotRound& slot : contracts::list_slots(state(), outcome.id, number))
+            if (is_among_friends(slot)) outcome.among_friends.insert({number, slot.slot});
         for (auto& line : contracts::list_settlement(state(), outcome.id, number))
             outcome.lines.push_back(std::move(line));
     }
@@ -283,53 +278,6 @@ base::Outcome<void> World::turn() {
     quarrel();
     ASSAY_TRY(make_block());
     return settle();
-}
-
-void World::move_flash_stake() {
-    const auto job = contracts::read_job_progress(state(), running_);
-    const auto round = job ? contracts::read_round_progress(state(), running_, job->round) : std::nullopt;
-    const bool links_are_due = round && round->phase == contracts::RoundPhase::kBeacon;
-    for (const auto& party : parties_) {
-        if (!party->behaviour.flash_stake || flashed_.contains(party->name) == links_are_due) continue;
-        const base::PublicKey node = party->node.public_key();
-        if (links_are_due) {
-            flashed_.insert(party->name);
-            sign(party->owner, contracts::StakeDeposit{node, kFlash});
-        } else {
-            flashed_.erase(party->name);
-            if (contracts::read_stake(state(), node).free >= kStake) ++flash_deposits_;
-            sign(party->owner, contracts::StakeWithdraw{node, kFlash});
-        }
-    }
-}
-
-void World::quarrel() {
-    for (const auto& party : parties_) {
-        const Conduct& conduct = party->behaviour;
-        if (conduct.quarrel == Quarrel::kNone) continue;
-        std::set<base::PublicKey> targets;
-        for (const auto& other : parties_) {
-            const bool against_accomplices =
-                conduct.quarrel == Quarrel::kThrows || conduct.quarrel == Quarrel::kStalls;
-            const bool cheats = other->behaviour.false_units != FalseUnits::kNone ||
-                                other->behaviour.quarrel == Quarrel::kConcedes;
-            const bool vouches = against_accomplices && other->behaviour.verdicts == Verdicts::kColludes;
-            if (vouches || (other->kind == WorkRole::kMiner && cheats == against_accomplices))
-                targets.insert(other->node.public_key());
-        }
-        const QuarrelPlan plan{.quarrel = conduct.quarrel, .challenges_each = conduct.challenges_each};
-        auto move =
-            next_quarrel(state(), running_, chain_->height(), party->node.public_key(), plan, targets);
-        if (move) sign(party->node, std::move(*move));
-    }
-}
-
-bool World::leaves_out(const Player& party, const contracts::Payload& payload) {
-    if (party.name != setup_.drops_moves_of) return false;
-    const contracts::TxType type = contracts::type_of(payload);
-    const bool move = type == contracts::TxType::kDisputePost || type == contracts::TxType::kDisputePick ||
-                      type == contracts::TxType::kDisputeProve || type == contracts::TxType::kDisputeOpen;
-    return move && ++moves_seen_ % 2 == 1;
 }
 
 base::Outcome<void> World::settle() {
@@ -380,35 +328,17 @@ void World::fetch(Player& party, std::vector<RoleEvent>& events) {
     events.emplace_back(BlobFetched{wanted.request, wanted.id, end});
 }
 
-bool World::holds_back(const Player& party, const contracts::Payload& payload) const {
-    if (party.behaviour.never_sends.contains(contracts::type_of(payload))) return true;
-    const auto* ask = std::get_if<contracts::AskCommit>(&payload);
-    if (ask == nullptr || !party.behaviour.bids_in_half) return false;
-    return (base::Hasher("assay/sim/bids").add_u64(setup_.seed).add(ask->job).finish().bytes[0] & 1U) != 0;
-}
-
-void World::note_said(const Player& party, const contracts::AuditOpen& open) {
-    const auto job = contracts::read_job(state(), open.job);
-    if (!job || !party.behaviour.shares_work) return;
-    const base::PublicKey node = party.node.public_key();
-    const auto slots = contracts::assigned_slots(state(), open.job, open.round, open.stage, node);
-    for (const contracts::AssignedSlot& slot : slots) {
-        for (const contracts::SlotClaim& claim : open.claims) {
-            if (claim.slot != slot.slot) continue;
-            SaidOfSlot said{.served_start = slot.needs_start && slot.served, .replayed = claim.replayed};
-            for (const std::uint32_t unit : contracts::claimed_units(slot.units, claim.replayed))
-                said.work += contracts::unit_work(job->spec, job->slot_work, unit);
-            said_[{node, open.round, slot.slot}] = said;
-        }
-    }
-}
-
 World::Outbox World::take_offers(std::vector<Bytes>& transactions) {
     Outbox sent;
     for (const auto& party : parties_) {
         for (auto& [request, bytes] : std::exchange(party->mempool.offered, {})) {
-            const auto decoded = contracts::check_static(kChain, bytes);
+            auto decoded = contracts::check_static(kChain, bytes);
             if (!decoded.ok()) continue;
+            if (auto lower = with_least_lock(*party, decoded->body)) {
+                bytes = std::move(*lower);
+                decoded = contracts::check_static(kChain, bytes);
+                ASSAY_CHECK(decoded.ok());
+            }
             const contracts::Payload& payload = decoded->body.payload;
             if (const auto* open = std::get_if<contracts::AuditOpen>(&payload)) note_said(*party, *open);
             const Offered offered{party.get(), request, decoded->id};

@@ -37,7 +37,7 @@ struct WorldSetup {
     std::uint32_t rounds = 1;                 ///< of each job
     std::uint64_t segment_rate = UINT64_MAX;  ///< thresholds of the draw
     std::uint64_t finalise_rate = UINT64_MAX;
-    /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
+    /// The buyer's bound on a cheat's gain outside, in percent of a slot's pay at the job's cap.
     std::uint64_t gain_percent = 0;
     bool probation = false;  ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
@@ -63,6 +63,9 @@ struct JobOutcome {
     std::uint32_t rounds = 0;  ///< settled
     double slot_pay = 0;  ///< base units for a slot's round, at the most that the job pays; 0 when refused
     std::vector<contracts::SettlementLine> lines;
+    base::Amount gain_bound;  ///< as the job names it
+    /// Round and slot of what nobody but those who collude was drawn for.
+    std::set<std::pair<std::uint32_t, std::uint32_t>> among_friends;
     SaidOfSlots said;
     base::Hash256 model;  ///< root of the last base state
     std::vector<contracts::Game> games;
@@ -87,6 +90,9 @@ public:
     [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
 
 private:
+    /// That every party deposits whose conduct names no other.
+    static constexpr base::Amount kStake = base::units(10'000'000 * base::kUnitsPerToken);
+
     explicit World(WorldSetup setup);
     base::Outcome<void> begin();
     base::Outcome<void> register_party(const Player& party);
@@ -123,7 +129,15 @@ private:
     /// Whether whoever orders blocks leaves this one out.
     [[nodiscard]] bool leaves_out(const Player& party, const contracts::Payload& payload);
     void sign(const base::SecretKey& owner, contracts::Payload payload);
+    // world_conduct.cpp
+    /// Whether a slot has verifiers, and all that were drawn for it collude.
+    [[nodiscard]] bool is_among_friends(const contracts::SlotRound& slot) const;
+    /// What a verifier that colludes vouches for. Who is drawn is public before anybody computes: beside an
+    /// honest verifier it would lose what it locked, so there it computes.
     [[nodiscard]] FalseUnits cheat_of(SlotTurn place) const;
+    /// The enlistment of a party that locks the least; nothing: it sends what its role made.
+    [[nodiscard]] std::optional<Bytes> with_least_lock(const Player& party,
+                                                       const contracts::TxBody& body) const;
     [[nodiscard]] base::Outcome<void> nobody_ended() const;
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
 
