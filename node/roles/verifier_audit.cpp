@@ -218,7 +218,7 @@ bool VerifierRole::has_start(const contracts::Job& job, Stage stage, Audit& audi
 void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
     ask_for_starts(job, audit);
-    if (has_start(job, key.stage, audit)) replay(job, key, base);
+    if (has_start(job, std::get<Stage>(key), audit)) replay(job, key, base);
 }
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
