@@ -366,7 +366,7 @@ void RulesWorld::anything() {
         case 8: return send(who, StakeWithdraw{node, some_amount()});
         case 9: return send(who, EndpointUpdate{"h:2"});
         case 10:
-            if (chance(10)) send(people_[kFirstBuyer + choose_(2)], JobCancel{job});
+            if (chance(3)) send(people_[kFirstBuyer + choose_(2)], JobCancel{job});
             return;
         case 11: return send(who, AskCommit{job, some_hash()});
         case 12: return send(who, AskReveal{job, some_amount(), some_hash()});

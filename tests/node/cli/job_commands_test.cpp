@@ -84,7 +84,7 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
                                                  "deterring_rate", "cheat_gain",
                                                  "cheating_pays",  "bytes",
                                                  "audit_window",   "longest_dispute",
-                                                 "measured"});
+                                                 "kept_bytes",     "measured"});
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
     CHECK(plan.at("rounds_covered") == 2);
