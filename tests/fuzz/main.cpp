@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "contracts/base/check.hpp"
 #include "contracts/base/sign.hpp"
@@ -56,14 +58,18 @@ void mutate(assay::base::Bytes& bytes, std::mt19937_64& random) {
 int main() {
     ASSAY_CHECK(assay::base::start_crypto());
     constexpr std::uint64_t kSeed = 20261121;
-    constexpr int kRunsEach = 3000;
+    // So many of each input, and fewer where a target has many of them.
+    constexpr std::size_t kRunsEach = 3000;
+    constexpr std::size_t kRunsInAll = 45'000;
+    const std::vector<assay::base::Bytes> seeds = assay::fuzz::seeds();
+    const std::size_t each = std::min(kRunsEach, kRunsInAll / std::max<std::size_t>(seeds.size(), 1));
     std::mt19937_64 random(kSeed);
     std::uint64_t runs = 0;
-    for (const assay::base::Bytes& seed : assay::fuzz::seeds()) {
+    for (const assay::base::Bytes& seed : seeds) {
         assay::fuzz::run(seed);
         for (std::size_t cut = 0; cut < seed.size(); cut += 1 + seed.size() / 500, ++runs)
             assay::fuzz::run(assay::base::ByteView(seed).first(cut));
-        for (int i = 0; i < kRunsEach; ++i, ++runs) {
+        for (std::size_t i = 0; i < each; ++i, ++runs) {
             assay::base::Bytes input = seed;
             mutate(input, random);
             assay::fuzz::run(input);
