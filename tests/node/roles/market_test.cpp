@@ -207,7 +207,7 @@ TEST_CASE(
         INFO("for ever: " << for_ever);
         MarketOptions options;
         options.draw_everything = false;
-        options.audit_window = 800;  // after three tries and 300 heights a slot is replayed
+        options.audit_window = 800;  // after three tries and 200 heights a slot is replayed
         Market market(options);
         market.start();
         REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kServe); }));
@@ -215,7 +215,7 @@ TEST_CASE(
         REQUIRE(market.turn_until(
             [&] {
                 if (!for_ever && market.at_phase(0, RoundPhase::kAuditSeal)) {
-                    market.party("mia").busy = market.round(0).phase_deadline > market.height() + 480;
+                    market.party("mia").busy = market.round(0).phase_deadline > market.height() + 640;
                 }
                 return market.settled(0);
             },
