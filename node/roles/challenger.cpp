@@ -145,7 +145,7 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
     const auto me = contracts::read_node_key(state, node_.public_key());
     // A challenge comes into the next block at the earliest.
     if (id.kind == ClaimKind::kSlot && !contracts::read_reveal(state, id.job, id.round, id.number)) return;
-    if (!end || !me || me->owner == claim.owner) return;
+    if (!end || !me || (me->owner == claim.owner && !accuses)) return;
     Look& look = looks_[key];
     look.id = id;
     look.accuses = accuses;

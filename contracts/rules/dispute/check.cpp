@@ -71,9 +71,11 @@ Checked covers_bond(const Case& c, const Hash256& id, const Claim& claim) {
 Checked check(const Case& c, const DisputeOpen& tx) {
     const ClaimId id{tx.job, tx.round, tx.kind, tx.number};
     ASSAY_ASSIGN(const Claim claim, challengeable(c, id));
-    if (claim.owner == c.owner) return failed(Reason::kOwnClaim);
+    // An accusation has to be played, against whomever: two verifiers of one owner may merge differently.
+    const bool accuses = unused_accusation(claim, c.sender).has_value();
+    if (claim.owner == c.owner && !accuses) return failed(Reason::kOwnClaim);
     if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
-    if (unused_accusation(claim, c.sender)) return {};  // its enlistment answers for it
+    if (accuses) return {};  // its enlistment answers for it
     return covers_bond(c, tx.job, claim);
 }
 

@@ -51,7 +51,7 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_AMOUNT(ask_deposit, 0, kStakeMax, "held until a sealed ask is opened, else burned"),
         ASSAY_AMOUNT(verifier_bond, 1, kStakeMax, "least locked for a job that a verifier enlists for"),
         ASSAY_AMOUNT(verifier_penalty, 1, kStakeMax,
-                     "least for a merge judged wrongly or not opened, for an audit not sealed or not "
+                     "least for a merge that is not opened, for an audit not sealed or not "
                      "opened, and for a lost accusation; at most the bond"),
         ASSAY_AMOUNT(link_penalty, 0, kStakeMax,
                      "least that a beacon member locks as its link bond, all of which a withheld link costs"),
@@ -81,10 +81,9 @@ std::vector<ParamRange> make_ranges() {
             no_commit_ppm, 0, kPartsPerMillion,
             "of the slot's bond, for not committing before two rounds of work made up for an absence, or in "
             "the first round after joining"),
-        ASSAY_NUMBER(
-            verifier_penalty_ppm, 0, kPartsPerMillion,
-            "of the round's dearest bond, for a merge judged wrongly or not opened, where that is more than "
-            "`verifier_penalty`"),
+        ASSAY_NUMBER(verifier_penalty_ppm, 0, kPartsPerMillion,
+                     "of the round's dearest bond, for a merge that is not opened, where that is more than "
+                     "`verifier_penalty`"),
         ASSAY_NUMBER(gain_bound_max_ppm, 0, 1'000 * kPartsPerMillion,
                      "of a slot's pay at the cap: the highest gain bound that a job may have"),
         ASSAY_NUMBER(collusion_ppm, 0, 900'000,

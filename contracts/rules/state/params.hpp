@@ -46,7 +46,7 @@ struct Params {
     Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
     Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
     Amount verifier_bond = base::units(10'000'000);  ///< least locked for a job a verifier enlists for
-    /// Least for a merge judged wrongly or not opened, an audit not sealed or not opened, a lost accusation.
+    /// Least for a merge that is not opened, an audit not sealed or not opened, a lost accusation.
     Amount verifier_penalty = base::units(2'000'000);
     Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
     Amount job_byte_fee = base::units(10);         ///< burned for each byte of a submitted specification
@@ -62,7 +62,7 @@ struct Params {
     /// Of what a miner loses by its silence, to the buyer; the rest is burned.
     std::uint64_t forfeit_buyer_ppm = 400'000;
     std::uint64_t no_commit_ppm = 200'000;  ///< of the slot's bond, for a repeated round without a commit
-    /// Of the round's dearest bond, for a merge judged wrongly or not opened, at least verifier_penalty.
+    /// Of the round's dearest bond, for a merge that is not opened, at least verifier_penalty.
     std::uint64_t verifier_penalty_ppm = 500'000;
     std::uint64_t gain_bound_max_ppm =
         20'000'000;                         ///< of a slot's pay at the cap: a job's highest gain bound

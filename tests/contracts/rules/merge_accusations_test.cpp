@@ -91,6 +91,20 @@ TEST_CASE("one honest verifier against a majority plays without a bond, wins, an
     for (const char* liar : {"v1", "v2", "v3"}) CHECK(w.bond_of(liar).is_zero());
 }
 
+TEST_CASE(
+    "an accuser plays against a verifier of its own owner as well, which nobody else may challenge there") {
+    AccusedMerge w(merges_with_games(), small_job(), {"v1", "v2", "v3", "v4"}, "v1");
+    w.merge(kThreeConspire);
+    REQUIRE(w.claimant() == "v1");
+    REQUIRE(w.line("v4").reason == Reason::kMergeAccuses);
+    w.env.refuse(Reason::kOwnClaim, w.env.person("v1"), w.challenge());
+    const Amount locked = w.bond_of("v4");
+    w.env.send(w.env.person("v4"), w.challenge());
+    w.env.advance_to(w.game(0).due);
+    CHECK((w.game(0).claimant_lost && w.bond_of("v1").is_zero()));
+    CHECK(w.bond_of("v4") == locked);
+}
+
 TEST_CASE("a false merger that opens no game has lost it at the last height, and the merge is paid") {
     AccusedMerge w;
     w.merge(kOneLies);

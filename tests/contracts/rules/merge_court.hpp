@@ -25,8 +25,10 @@ struct MergeCourt {
     Hash256 job;
 
     explicit MergeCourt(Params params = merges_with_games(), JobSpec spec = small_job(),
-                        std::vector<std::string> enlisted = {"v1", "v2", "v3", "v4"})
+                        std::vector<std::string> enlisted = {"v1", "v2", "v3", "v4"},
+                        const std::string& owner_of_v4 = "v4")
         : env(params), verifiers(std::move(enlisted)) {
+        env.person("v4").owner = base::SecretKey::from_seed(bytes_of("owner " + owner_of_v4).view());
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
         for (const std::string& verifier : verifiers) env.verifier(verifier);
         env.verifier("m5");
