@@ -250,12 +250,12 @@ static DrawnAudit drawn_audit(const contracts::StateView& state, const contracts
     audit.verifier = verifier;
     const auto posting = contracts::read_audit(state, job.id, round.number, stage, verifier);
     audit.sealed = posting && posting->sealed;
-    audit.opened = posting && posting->opened;
     audit.flagged = posting && contracts::has_bit(posting->replayed, slot.slot);
-    if (!audit.opened) return audit;
+    if (!posting || !posting->opened) return audit;
     const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
                                     [&](const contracts::SlotClaim& c) { return c.slot == slot.slot; });
-    if (claim == posting->claims.end()) return audit;
+    audit.sealed = audit.opened = claim != posting->claims.end();
+    if (!audit.opened) return audit;
     audit.claim = *claim;
     const auto units = contracts::claimed_units(slot.drawn_units, claim->replayed);
     if (units.size() != claim->roots.size()) return audit;

@@ -20,8 +20,8 @@ namespace assay::ledger {
 /// anybody else posted is no evidence and is not read.
 struct DrawnAudit {
     contracts::PublicKey verifier;
-    bool sealed = false;
-    bool opened = false;
+    bool sealed = false;  ///< as far as is known: whether something of this slot is sealed its opening says
+    bool opened = false;  ///< something of this slot
     bool flagged = false;                       ///< it said as it sealed that it replayed this slot
     std::optional<contracts::SlotClaim> claim;  ///< about this slot
     /// Unit by unit; empty when the claim is not about the units that it must be about.

@@ -3,6 +3,7 @@
 // drawn for and posts the roots it computed, holds what slots submit, and computes merges.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -118,14 +119,14 @@ private:
     };
     /// One audit under way. Audits of several jobs stand side by side; the worker takes one unit at a time.
     struct Audit {
-        std::vector<contracts::AssignedSlot> slots;
-        SealedAudit found;          ///< of the first slots, in order; not sealed yet
-        AuditedSlot at;             ///< the next one
-        bool given_up = false;      ///< it cannot be done here: this round's audit is left out
-        bool starts_asked = false;  ///< every run's start was asked for once
+        bool begun = false;
+        std::deque<contracts::AssignedSlot> todo;  ///< one that waits for bytes lets the others go first
+        std::set<std::uint32_t> replayed;          ///< of these, those whose starts are not served
+        AuditedSlot at;                            ///< the first of `todo`
+        SealedAudit found;                         ///< of slots, ascending; not sealed yet
 
-        [[nodiscard]] bool complete() const { return found.claims.size() == slots.size(); }
-        [[nodiscard]] const contracts::AssignedSlot& slot() const { return slots[found.claims.size()]; }
+        [[nodiscard]] bool complete() const { return begun && todo.empty(); }
+        [[nodiscard]] const contracts::AssignedSlot& slot() const { return todo.front(); }
     };
     using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
     /// One merge under way. The ledger names what each accepted update's root is; where the bytes come from
@@ -185,6 +186,13 @@ private:
     /// Begins the slot at hand again, from the round's base.
     void replay_slot(Audit& audit, const contracts::Job& job, const std::string& why);
     static void finish_slot(Audit& audit);
+    /// The slot at hand is done: what was found goes where its slot belongs.
+    static void note_found(Audit& audit, contracts::SlotClaim claim, ComputedSlot computed);
+    /// Whether what is found has to be sealed now, to be in time.
+    [[nodiscard]] bool must_seal(const contracts::Job& job, const contracts::AuditPosting& posting) const;
+    /// Nothing is sealed of the slot at hand: it costs what silence costs, and the others of the seal nothing.
+    void leave_out(Audit& audit, const contracts::Job& job, const std::string& why);
+    void leave_out_rest(Audit& audit, const contracts::Job& job);
     /// Takes the audit on as far as nothing has to be computed or fetched.
     void advance(Audit& audit, const contracts::Job& job) const;
     /// Whether the state from which the next unit begins is here; otherwise it is being fetched, or the slot
@@ -223,7 +231,7 @@ private:
     [[nodiscard]] std::optional<contracts::SlotClaim> told_by_accomplice(
         const contracts::Job& job, const contracts::AssignedSlot& slot) const;
     [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
-    void ask_for_starts(const contracts::Job& job, Audit& audit);
+    void ask_for_starts(const contracts::Job& job, const Audit& audit);
     /// Once the traces are open: says where those differ that are not what was computed here.
     void tell_findings(const contracts::Job& job);
     void tell_findings_of(const contracts::Job& job, const contracts::SlotClaim& claim,

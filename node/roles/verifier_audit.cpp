@@ -20,6 +20,7 @@ namespace {
 // its caller allows, where that is shorter), in which a miner that crashed can come back.
 constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
+constexpr std::uint64_t kSealingBlocks = 20;
 /// A holder that is still giving bytes after the longest wait has had at least so long.
 constexpr std::uint64_t kFairNs = 10'000'000'000;
 
@@ -37,11 +38,18 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
            std::string(name_of(stage));
 }
 
-// A seal says in the clear which slots were replayed.
-base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims, std::uint32_t slots) {
+// A seal says in the clear which slots were replayed; of one that it leaves out, what it would have had to
+// do, so that nobody sees which that is.
+base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
+                     const std::vector<contracts::AssignedSlot>& assigned, std::uint32_t slots) {
     std::vector<std::uint32_t> replayed;
-    for (const contracts::SlotClaim& claim : claims)
-        if (claim.replayed) replayed.push_back(claim.slot);
+    for (const contracts::AssignedSlot& slot : assigned) {
+        const auto claim =
+            std::find_if(claims.begin(), claims.end(),
+                         [&](const contracts::SlotClaim& one) { return one.slot == slot.slot; });
+        const bool flag = claim != claims.end() ? claim->replayed : slot.needs_start && !slot.served;
+        if (flag) replayed.push_back(slot.slot);
+    }
     return contracts::storage_bits(slots, replayed);
 }
 
@@ -99,15 +107,19 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
                                    .stage = stage,
                                    .seal = contracts::audit_seal(chain_id(), job.id, job.round, stage, me(),
                                                                  sealed->claims, sealed->salt),
-                                   .replayed = flags_of(sealed->claims, job.spec.slots)});
+                                   .replayed = flags_of(sealed->claims, slots, job.spec.slots)});
         return;
     }
     const AuditKey key{job.id, job.round, stage};
     Audit& audit = audits_[key];
-    if (audit.given_up) return;
-    if (audit.slots.empty()) audit.slots = slots;
+    if (!std::exchange(audit.begun, true)) {
+        audit.todo.assign(slots.begin(), slots.end());
+        ask_for_starts(job, audit);
+    }
     advance(audit, job);
+    if (posting && !audit.found.claims.empty() && must_seal(job, *posting)) leave_out_rest(audit, job);
     if (audit.complete()) {
+        if (audit.found.claims.empty()) return;
         audit.found.salt = random_hash();
         if (keep(file, audit.found)) plan_audit(job, stage);
         return;
@@ -120,18 +132,38 @@ contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::ui
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
+// Time is left for the seal to come into a block: an eighth of the window, at most kSealingBlocks.
+bool VerifierRole::must_seal(const contracts::Job& job, const contracts::AuditPosting& posting) const {
+    const auto round = contracts::read_round_progress(state(), job.id, job.round);
+    if (!round) return false;
+    const std::uint64_t window = round->phase_deadline - std::min(round->phase_deadline, posting.called_at);
+    return height() + std::min(std::max<std::uint64_t>(1, window / 8), kSealingBlocks) >=
+           round->phase_deadline;
+}
+
+void VerifierRole::leave_out_rest(Audit& audit, const contracts::Job& job) {
+    while (!audit.todo.empty()) leave_out(audit, job, "it was not computed in time");
+}
+
+void VerifierRole::leave_out(Audit& audit, const contracts::Job& job, const std::string& why) {
+    log().error(round_name(job.id, job.round) + " slot " + std::to_string(audit.slot().slot) +
+                " is left out of our audit, which costs what a lost accusation costs: " + why);
+    audit.todo.pop_front();
+    audit.at = {};
+}
+
 void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
     while (!audit.complete()) {
         AuditedSlot& at = audit.at;
         const auto said = at.begun ? std::nullopt
                                    : said_without_work(job, audit.slot(), audit.found.claims.size() % 2 == 0);
         if (said) {
-            audit.found.claims.push_back(*said);
-            audit.found.computed.emplace_back();
+            note_found(audit, *said, {});
         } else if (!at.begun) {
             at.begun = true;
-            at.replayed =
-                audit.slot().needs_start && (!audit.slot().served || conducts(Misconduct::kFalseReplay));
+            at.replayed = audit.replayed.contains(audit.slot().slot) ||
+                          (audit.slot().needs_start &&
+                           (!audit.slot().served || conducts(Misconduct::kFalseReplay)));
             at.units = contracts::claimed_units(audit.slot().units, at.replayed);
         } else if (at.complete()) {
             finish_slot(audit);
@@ -162,8 +194,17 @@ bool VerifierRole::follows_without_work(AuditedSlot& at, const program::JobSpec&
 void VerifierRole::finish_slot(Audit& audit) {
     contracts::SlotClaim claim{.slot = audit.slot().slot, .replayed = audit.at.replayed, .roots = {}};
     for (const worker::UnitParts& parts : audit.at.parts) claim.roots.push_back(parts.unit_root);
-    audit.found.claims.push_back(std::move(claim));
-    audit.found.computed.push_back({std::move(audit.at.parts)});
+    note_found(audit, std::move(claim), {std::move(audit.at.parts)});
+}
+
+void VerifierRole::note_found(Audit& audit, contracts::SlotClaim claim, ComputedSlot computed) {
+    std::vector<contracts::SlotClaim>& claims = audit.found.claims;
+    const auto at = std::find_if(claims.begin(), claims.end(), [&](const contracts::SlotClaim& other) {
+        return other.slot > claim.slot;
+    });
+    audit.found.computed.insert(audit.found.computed.begin() + (at - claims.begin()), std::move(computed));
+    claims.insert(at, std::move(claim));
+    audit.todo.pop_front();
     audit.at = {};
 }
 
@@ -172,14 +213,14 @@ void VerifierRole::replay_slot(Audit& audit, const contracts::Job& job, const st
     log().warn(round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) + ": " + why +
                "; the slot is replayed from the round's base");
     audit.at = {};
+    audit.replayed.insert(slot.slot);
     audit.at.begun = audit.at.replayed = true;
     audit.at.units = contracts::claimed_units(slot.units, true);
 }
 
 // All at once, so that a holder that is slow holds up its own slot alone.
-void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
-    if (std::exchange(audit.starts_asked, true)) return;
-    for (const contracts::AssignedSlot& slot : audit.slots) {
+void VerifierRole::ask_for_starts(const contracts::Job& job, const Audit& audit) {
+    for (const contracts::AssignedSlot& slot : audit.todo) {
         for (const program::UnitRun& run : program::runs_of(slot.units)) {
             if (const auto start = start_of(job, slot.slot, run.first)) (void)want(*start, job.spec);
         }
@@ -217,8 +258,15 @@ bool VerifierRole::has_start(const contracts::Job& job, Stage stage, Audit& audi
 
 void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
-    ask_for_starts(job, audit);
-    if (has_start(job, std::get<Stage>(key), audit)) replay(job, key, base);
+    for (std::size_t i = audit.todo.size(); i > 0; --i) {
+        if (has_start(job, std::get<Stage>(key), audit)) return replay(job, key, base);
+        if (!audit.at.parts.empty()) return;
+        audit.todo.push_back(audit.todo.front());
+        audit.todo.pop_front();
+        audit.at = {};
+        advance(audit, job);
+        if (audit.complete()) return plan_audit(job, std::get<Stage>(key));
+    }
 }
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
@@ -258,8 +306,11 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
     const auto* replayed = std::get_if<frames::Replayed>(&answer.message);
     // What the miner served is judged by a verdict. A refusal is of what we hold ourselves: no fault of its.
     if (replayed == nullptr) {
-        return on_not_done(job->id, "a unit of round " + std::to_string(job->round) + " is not replayed",
-                           answer, audit.given_up);
+        bool given_up = false;
+        on_not_done(job->id, "a unit of round " + std::to_string(job->round) + " is not replayed", answer,
+                    given_up);
+        if (given_up) leave_out(audit, *job, "it is not done here");
+        return;
     }
     switch (replayed->verdict) {
         case frames::UnitVerdict::kComputed: return on_computed(audit, *job, answer, replayed->parts);
@@ -311,9 +362,7 @@ void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const
         return log().warn("blob " + blob.brief() + " has changed on our disk; it is fetched again");
     }
     if (at.unit() != 0) return replay_slot(audit, job, why);
-    audit.given_up = true;
-    log().error(round_name(job.id, job.round) + " slot " + std::to_string(audit.slot().slot) +
-                " is not audited here: " + why);
+    leave_out(audit, job, why);
 }
 
 bool VerifierRole::waited_enough(const std::vector<BlobId>& blobs, const base::PublicKey& owed_by,

@@ -178,6 +178,7 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
         {.verifiers = {{"v1", VerifierManner::kLies}}},
         {.verifiers = {{"v1", VerifierManner::kLies}, {"v2", VerifierManner::kSealsOnly}}},
         {.verifiers = {{"v1", VerifierManner::kUnserved}, {"v2", VerifierManner::kUnserved}}},
+        {.verifiers = {{"v1", VerifierManner::kLeavesOut}, {"v2", VerifierManner::kLeavesOut}}},
         {.miners = {{"m2", MinerManner::kCheats}}, .verifiers = {{"v2", VerifierManner::kColludes}}},
         {.verifiers = {{"v1", VerifierManner::kAccuses}, {"v2", VerifierManner::kAccuses}}},
         {.miners = {{"m1", MinerManner::kWithholds}}},

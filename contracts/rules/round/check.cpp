@@ -56,14 +56,19 @@ bool are_flags(const Bytes& replayed, std::uint32_t slots, const std::vector<Ass
     return replayed == storage_bits(slots, named);
 }
 
-/// Whether each claim is about the slot in its place, as its seal's flags say, with its units' roots.
+/// Whether the claims are about some of these slots, in their order, each as its seal's flags say and with
+/// its units' roots.
 bool are_assigned(const std::vector<SlotClaim>& claims, const std::vector<AssignedSlot>& slots,
                   const Bytes& replayed) {
-    return std::equal(claims.begin(), claims.end(), slots.begin(), slots.end(),
-                      [&](const SlotClaim& claim, const AssignedSlot& slot) {
-                          return claim.slot == slot.slot && claim.replayed == has_bit(replayed, slot.slot) &&
-                                 claim.roots.size() == claimed_units(slot.units, claim.replayed).size();
-                      });
+    auto slot = slots.begin();
+    for (const SlotClaim& claim : claims) {
+        slot = std::find_if(slot, slots.end(),
+                            [&](const AssignedSlot& assigned) { return assigned.slot == claim.slot; });
+        if (slot == slots.end() || claim.replayed != has_bit(replayed, claim.slot)) return false;
+        if (claim.roots.size() != claimed_units(slot->units, claim.replayed).size()) return false;
+        ++slot;
+    }
+    return !claims.empty();
 }
 
 CommitStatement statement_of(const Case& c, const Hash256& job, std::uint32_t number, std::uint32_t slot,

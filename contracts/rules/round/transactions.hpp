@@ -123,8 +123,9 @@ struct AuditSeal {
     }
 };
 
-/// node (drawn verifier), round phase opening_phase(stage). `claims` are about exactly the slots that
-/// assigned_slots() names, in that order, and are replays exactly as its AuditSeal said.
+/// node (drawn verifier), round phase opening_phase(stage). `claims` are about slots that assigned_slots()
+/// names, at least one, in that order, and are replays exactly as its AuditSeal said. A slot without a claim
+/// is left out: its verifier sealed nothing of it, and pays as one that is silent about it.
 struct AuditOpen {
     static constexpr TxType kType = TxType::kAuditOpen;
     Hash256 job;

@@ -12,6 +12,17 @@
 
 namespace assay::contracts {
 
+namespace {
+
+/// Null: nothing of the slot is opened.
+const SlotClaim* claim_about(const AuditPosting& posting, std::uint32_t slot) {
+    const auto claim = std::find_if(posting.claims.begin(), posting.claims.end(),
+                                    [&](const SlotClaim& one) { return one.slot == slot; });
+    return claim == posting.claims.end() ? nullptr : &*claim;
+}
+
+}  // namespace
+
 std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
                                  const SlotRound& slot) {
     std::vector<SlotAudit> audits;
@@ -20,13 +31,12 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
         const auto posting = read_audit(state, job, round, stage_of(i, slot), audit.verifier);
-        audit.sealed = posting && posting->sealed;
+        // What is opened and says nothing of the slot has sealed nothing of it.
+        audit.sealed = posting && (posting->opened ? claim_about(*posting, slot.slot) != nullptr
+                                                   : posting->sealed);
         audit.flagged = posting && has_bit(posting->replayed, slot.slot);
-        audit.opened = posting && posting->opened;
-        if (audit.opened) {
-            const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
-                                            [&](const SlotClaim& c) { return c.slot == slot.slot; });
-            ASSAY_CHECK(claim != posting->claims.end());
+        if (const SlotClaim* claim = posting ? claim_about(*posting, slot.slot) : nullptr) {
+            audit.opened = true;
             audit.replayed = claim->replayed;
             const auto units = claimed_units(slot.drawn_units, claim->replayed);
             for (std::size_t u = 0; u < units.size(); ++u) audit.roots.emplace(units[u], claim->roots[u]);

@@ -99,7 +99,7 @@ constexpr std::array kRows = {
         "No majority of the locked stake holds the slot's bytes: unpaid without forfeit, its update stays "
         "out."},
     Row{Reason::kAuditSilent, kPenalty, "audit_silent",
-        "The drawn verifier sealed no audit in time: it costs what a lost accusation costs."},
+        "The drawn verifier sealed no audit of the slot in time: it costs what a lost accusation costs."},
     Row{Reason::kPaidUndecided, kPaid, "paid_undecided",
         "No drawn verifier recomputed one of the drawn units, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",

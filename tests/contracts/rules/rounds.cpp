@@ -74,6 +74,7 @@ std::vector<SlotClaim> claims_of(Env& env, const Job& job, Person& who, const Pl
         }
         claims.push_back(claim);
     }
+    if (manner == VerifierManner::kLeavesOut && claims.size() > 1) claims.erase(claims.begin());
     return claims;
 }
 
@@ -308,8 +309,12 @@ void play_redraws(Env& env, const Hash256& id, const Play& play) {
 AuditSeal audit_seal_of(const Env& env, const Job& job, const Person& who, Stage stage,
                         const std::vector<SlotClaim>& claims, const Hash256& salt) {
     std::vector<std::uint32_t> replayed;
-    for (const SlotClaim& claim : claims)
-        if (claim.replayed) replayed.push_back(claim.slot);
+    for (const AssignedSlot& slot : assigned_slots(env.state(), job.id, job.round, stage, who.node_key())) {
+        const auto claim = std::find_if(claims.begin(), claims.end(),
+                                        [&](const SlotClaim& one) { return one.slot == slot.slot; });
+        if (claim == claims.end() ? slot.needs_start && !slot.served : claim->replayed)
+            replayed.push_back(slot.slot);
+    }
     return {job.id, job.round, stage,
             audit_seal(env.chain(), job.id, job.round, stage, who.node_key(), claims, salt),
             storage_bits(job.spec.slots, replayed)};

@@ -28,6 +28,7 @@ enum class VerifierManner {
     kAccuses,    ///< the same wrong root as every other accuser
     kColludes,   ///< has the miner's claim from the miner, and repeats it
     kUnserved,   ///< is served no start
+    kLeavesOut,  ///< seals all of its slots but the first, if there are others
 };
 enum class MergeManner {
     kHonest,
