@@ -153,7 +153,9 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
         verdict.why = "the start has not its root";
         return std::nullopt;
     }
-    if (head->step != job_->plan().step_at(*start.boundary)) {
+    // An accomplice vouches for what follows from a state that cannot stand there.
+    const bool vouches = behaviour_.verdicts == Verdicts::kColludes && falsifies(place) == FalseUnits::kPlace;
+    if (!vouches && head->step != job_->plan().step_at(*start.boundary)) {
         verdict.verdict = frames::UnitVerdict::kMisplaced;
         verdict.parts.unit_root = program::misplaced_unit_root(request.start_root);
         verdict.why = "the state is of step " + std::to_string(head->step);
