@@ -13,11 +13,10 @@ namespace assay::contracts {
 /// for claims that are not decided. What a settled claim holds in its window is spent.
 inline Amount escrow_of(const StateView& state, const Job& job) {
     Amount escrow = job.escrow;
-    for (const auto& [id, claim] : list_claims(state, job.id)) {
-        const auto round = read_round_progress(state, id.job, id.round);
-        if (round && round->phase == RoundPhase::kSettled) continue;
+    const auto round = read_round_progress(state, job.id, job.round);
+    if (round && round->phase == RoundPhase::kSettled) return escrow;
+    for (const auto& [id, claim] : list_claims(state, job.id, job.round))
         escrow = saturating_sum(escrow, claim.held);
-    }
     return escrow;
 }
 

@@ -9,6 +9,7 @@
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/claim/due.hpp"
+#include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/claim_invariants.hpp"
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/escrow.hpp"
@@ -94,8 +95,7 @@ InvariantResult check_ended_job(const StateView& state, const Hash256& id, const
         return broken("job " + id.brief() + " has left without a reason");
     if (state.get(active_job_key(id)))
         return broken("job " + id.brief() + " has left and is listed as active");
-    if (!list_claims(state, id).empty()) return broken("job " + id.brief() + " has left with an open claim");
-    if (count_due_in_games(state, id) > 0) return broken("job " + id.brief() + " has left with a game due");
+    if (has_claim_records(state, id)) return broken("job " + id.brief() + " has left with an open claim");
     if (saturating_sum(ended.spent, ended.refunded) < ended.budget)
         return broken("job " + id.brief() + " lost escrow");
     if (const auto progress = read_job_progress(state, id)) {
@@ -158,26 +158,26 @@ std::optional<Deadline> expected_deadline(const StateView& state, const Job& job
 
 /// An ended job owes nothing, a running one is listed and has its round, and the money of each adds up to its
 /// budget, but for penalties that came in.
-InvariantResult check_job(const StateView& state, const Hash256& id) {
+/// `claims` checks those of a job that is there.
+template <class Claims>
+InvariantResult check_job(const StateView& state, const Hash256& id, const Claims& claims) {
     if (const auto left = read_ended_job(state, id)) return check_ended_job(state, id, *left);
     const auto job = read_job(state, id);
     const bool listed = state.get(active_job_key(id)).has_value();
     if (!job) {
         for (const Table table : kJobPieces)
             if (state.get(job_piece_key(table, id))) return broken("job " + id.brief() + " is not whole");
-        if (!list_claims(state, id).empty()) return broken("a claim is of no job");
+        if (has_claim_records(state, id)) return broken("a claim is of no job");
         return listed ? broken("an active job has no record") : InvariantResult{};
     }
     ASSAY_TRY(check_lists(state, *job));
-    ASSAY_TRY(check_claims(state, *job));
-    ASSAY_TRY(check_games(state, *job));
+    ASSAY_TRY(claims(*job));
     const bool ended = job->phase == JobPhase::kEnded;
     if (is_over(job->phase) != (consequence(job->end_reason) == Consequence::kJobEnded)) {
         return broken("job " + id.brief() + " has ended without a reason, or not ended with one");
     }
-    if (is_over(job->phase) && ended != list_claims(state, id).empty())
+    if (is_over(job->phase) && ended == has_open_claim(state, id))
         return broken("job " + id.brief() + " does not end with its last claim");
-    if (!read_param_set(state, job->params)) return broken("job " + id.brief() + " has no parameters");
     ASSAY_TRY(check_link_bonds(state, *job));
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");
     if (ended && listed) return broken("job " + id.brief() + " has ended and is listed as active");
@@ -195,6 +195,21 @@ InvariantResult check_job(const StateView& state, const Hash256& id) {
     return {};
 }
 
+/// Whether a claim or a game is due by this deadline; nothing of one that stands for the job itself.
+std::optional<bool> has_entries(const StateView& state, const Deadline& deadline) {
+    if (deadline.kind == DueKind::kWindows) return has_window_end(state, deadline.subject, deadline.height);
+    if (deadline.kind != DueKind::kGames) return std::nullopt;
+    const DueInGames due = list_due_in_games(state, deadline.subject, deadline.height);
+    return !due.accused.empty() || !due.games.empty();
+}
+
+/// A deadline that is gone left nothing that was due by it.
+InvariantResult check_gone_deadline(const StateView& state, ByteView key) {
+    const auto deadline = deadline_of(key);
+    if (!deadline || !has_entries(state, *deadline).value_or(false)) return {};
+    return broken("a claim or a game of job " + deadline->subject.brief() + " is not among the deadlines");
+}
+
 /// An entry of the index names a job that is due then, or of which a claim is.
 InvariantResult check_deadline(const StateView& state, ByteView key) {
     const auto deadline = deadline_of(key);
@@ -202,16 +217,8 @@ InvariantResult check_deadline(const StateView& state, ByteView key) {
     const auto nobodys = [] { return broken("a deadline is nobody's"); };
     const auto job = read_job_progress(state, deadline->subject);
     if (!job) return nobodys();
-    if (deadline->kind == DueKind::kWindows) {
-        for (const auto& [id, claim] : list_claims(state, deadline->subject))
-            if (end_of_window(state, id, claim) == deadline->height) return {};
-        return nobodys();
-    }
-    if (deadline->kind == DueKind::kGames) {
-        // That each of these is due then: check_games, check_claims.
-        const DueInGames due = list_due_in_games(state, deadline->subject, deadline->height);
-        return due.accused.empty() && due.games.empty() ? nobodys() : InvariantResult{};
-    }
+    // That each of these is due then: check_claims.
+    if (const auto waits = has_entries(state, *deadline)) return *waits ? InvariantResult{} : nobodys();
     const bool leaves = deadline->kind == DueKind::kLeaving;
     if (job->due != deadline->height || leaves != (job->phase == JobPhase::kEnded)) return nobodys();
     return {};
@@ -234,22 +241,33 @@ void count_stake(Bonds& bonds, const PublicKey& node, const Stake& stake, int si
     bonds[node] += base::Int128{sign} * base::Int128{stake.bonded.units()};
 }
 
-void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int sign) {
-    const auto lock = [&](const PublicKey& node, Amount bond) {
-        bonds[node] -= base::Int128{sign} * base::Int128{bond.units()};
-    };
-    if (state.get(active_job_key(id))) {
-        const auto job = read_job(state, id);
-        if (job) {
-            for (const RosterEntry& entry : job->roster) lock(entry.node, entry.locked);
-            for (const EnlistedVerifier& verifier : job->verifiers) lock(verifier.node, verifier.bond);
-            for (const BeaconMember& member : job->beacon)
-                if (member.role != BeaconRole::kBuyer) lock(member.node, member.bond);
-        }
+void count_lock(Bonds& bonds, const PublicKey& node, Amount bond, int sign) {
+    bonds[node] -= base::Int128{sign} * base::Int128{bond.units()};
+}
+
+/// What a job locks beside its claims and games.
+void count_locked_by_job(Bonds& bonds, const StateView& state, const Hash256& id, int sign) {
+    if (!state.get(active_job_key(id))) return;
+    const auto job = read_job(state, id);
+    if (!job) return;
+    for (const RosterEntry& entry : job->roster) count_lock(bonds, entry.node, entry.locked, sign);
+    for (const EnlistedVerifier& verifier : job->verifiers)
+        count_lock(bonds, verifier.node, verifier.bond, sign);
+    for (const BeaconMember& member : job->beacon)
+        if (member.role != BeaconRole::kBuyer) count_lock(bonds, member.node, member.bond, sign);
+}
+
+/// What a record locks, if it is a claim or a game.
+void count_locked_by(Bonds& bonds, ByteView key, const std::optional<Bytes>& record, int sign) {
+    if (!record) return;
+    if (key.front() == static_cast<std::uint8_t>(Table::kClaim)) {
+        const auto claim = stored<Claim>(*record);
+        count_lock(bonds, claim.node, claim.bond, sign);
     }
-    for (const auto& [claim_id, claim] : list_claims(state, id)) lock(claim.node, claim.bond);
-    for (const Game& game : list_games(state, id))
-        if (game.is_open()) lock(game.challenger, game.bond);
+    if (key.front() == static_cast<std::uint8_t>(Table::kGame)) {
+        const auto game = stored<Game>(*record);
+        if (game.is_open()) count_lock(bonds, game.challenger, game.bond, sign);
+    }
 }
 
 InvariantResult check_bonds(const Bonds& bonds) {
@@ -266,7 +284,9 @@ struct Touched {
     bool counts = false;  ///< of active jobs
     std::set<PublicKey> keys, stakes;
     std::set<Hash256> jobs, active;
-    std::vector<Bytes> deadlines;   ///< that are there now
+    std::map<Hash256, TouchedClaims> claims;  ///< by job
+    std::vector<Bytes> deadlines;             ///< that are there now
+    std::vector<Bytes> gone_deadlines;
     std::map<Hash256, Bytes> kept;  ///< job -> a record that leaves with it and is there now
 };
 
@@ -292,7 +312,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
             touched.terms = true;
             return {};
         case Table::kDeadline:
-            if (present) touched.deadlines.push_back(base::to_bytes(key));
+            (present ? touched.deadlines : touched.gone_deadlines).push_back(base::to_bytes(key));
             if (const auto deadline = deadline_of(key)) touched.jobs.insert(deadline->subject);
             return {};
         case Table::kMeta: touched.counts = true; [[fallthrough]];
@@ -320,17 +340,19 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kRoster:
         case Table::kPanel:
         case Table::kBeaconMember:
+        case Table::kJudges: return need_name([&] { touched.jobs.insert(name); });
         case Table::kRound:
-        case Table::kJudges:
         case Table::kSlotRound:
-        case Table::kMergePosting: return need_name([&] { touched.jobs.insert(name); });
+        case Table::kMergePosting:
         case Table::kClaim:
-            if (!claim_of(key)) return broken("a claim is of no kind");
-            touched.jobs.insert(name);
-            return {};
+        case Table::kClaimOf:
+        case Table::kWindowEnd:
+        case Table::kGameAbout:
         case Table::kDueInGames:
-        case Table::kGame: return need_name([&] { touched.jobs.insert(name); });
+        case Table::kGame:
         case Table::kGamePieces:
+            ASSAY_TRY(need_name([&] { touched.jobs.insert(name); }));
+            return touch_claims(key, present, touched.claims[name]);
         case Table::kOpenGame:
         case Table::kSupply:
         case Table::kValidators:
@@ -399,12 +421,16 @@ Result<void, Violation> check_invariants(const StateView& state) {
         ++active;
         return note_job(job, key);
     }));
-    for (const auto& [key, value] : state.scan(table_prefix(Table::kClaim))) {
-        const auto claim = claim_of(key);
-        if (!claim) return broken("a claim is of no kind");
-        jobs.insert(claim->job);
+    for (const Table table : kClaimTables) {
+        for (const auto& [key, value] : state.scan(table_prefix(table))) {
+            TouchedClaims named;
+            if (key.size() < 33) return broken("a key is too short for its table");
+            ASSAY_TRY(touch_claims(key, true, named));
+            jobs.insert(base::hash_from(ByteView(key).subspan(1, 32)));
+        }
     }
-    for (const Hash256& job : jobs) ASSAY_TRY(check_job(state, job));
+    for (const Hash256& job : jobs)
+        ASSAY_TRY(check_job(state, job, [&](const Job& whole) { return check_claims(state, whole); }));
     ASSAY_TRY(check_owners(state));
     for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
         ASSAY_TRY(check_deadline(state, key));
@@ -414,7 +440,10 @@ Result<void, Violation> check_invariants(const StateView& state) {
         count_stake(bonds, PublicKey{name.bytes}, stored<Stake>(stake), kAdd);
         return {};
     }));
-    for (const Hash256& job : jobs) count_locked(bonds, state, job, kAdd);
+    for (const Hash256& job : jobs) count_locked_by_job(bonds, state, job, kAdd);
+    for (const Table table : {Table::kClaim, Table::kGame})
+        for (const auto& [key, value] : state.scan(table_prefix(table)))
+            count_locked_by(bonds, key, value, kAdd);
     return check_bonds(bonds);
 }
 
@@ -427,11 +456,17 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
     if (touched.terms) ASSAY_TRY(check_terms(changes));
     for (const PublicKey& key : touched.keys) ASSAY_TRY(check_key(changes, key));
     for (const Hash256& job : touched.jobs) {
-        ASSAY_TRY(check_job(changes, job));
+        ASSAY_TRY(check_job(changes, job, [&](const Job& whole) {
+            return check_claims(before, changes, whole, touched.claims[job]);
+        }));
         ASSAY_TRY(check_nothing_left(changes, job));
     }
     for (const auto& [job, key] : touched.kept) ASSAY_TRY(check_owner(changes, key));
     for (const Bytes& key : touched.deadlines) ASSAY_TRY(check_deadline(changes, key));
+    for (const Bytes& key : touched.gone_deadlines) ASSAY_TRY(check_gone_deadline(changes, key));
+    for (const auto& [job, claims] : touched.claims)
+        for (const Bytes& key : claims.deadlines)
+            if (changes.get(key)) ASSAY_TRY(check_deadline(changes, key));
     for (const Hash256& job : touched.jobs) ASSAY_TRY(check_old_deadline(before, changes, job));
     if (touched.counts) {
         std::int64_t active = read_meta(before).active_jobs;
@@ -448,8 +483,12 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
         count_stake(bonds, node, read_stake(changes, node), kAdd);
     }
     for (const Hash256& job : touched.jobs) {
-        count_locked(bonds, before, job, kSubtract);
-        count_locked(bonds, changes, job, kAdd);
+        count_locked_by_job(bonds, before, job, kSubtract);
+        count_locked_by_job(bonds, changes, job, kAdd);
+    }
+    for (const auto& [key, value] : changes.changes()) {
+        count_locked_by(bonds, key, before.get(key), kSubtract);
+        count_locked_by(bonds, key, value, kAdd);
     }
     return check_bonds(bonds);
 }

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/migration.hpp"
 
+#include "contracts/rules/claim/window_ends.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
-#include "contracts/rules/state/tables.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
+
+namespace {
+
+/// From 10 to 11: what is open of claims is found by claimant, by the end of its window, and from each claim
+/// its games.
+void index_claims(State& state) {
+    for (const auto& [key, value] : state.scan(table_prefix(Table::kClaim))) {
+        const ClaimId id = required(claim_of(key));
+        const auto claim = stored<Claim>(value);
+        state.put(claim_of_key(claim.node, id), {});
+        const auto end = end_of_window(state, id, claim);
+        if (end && state.get(deadline_key({*end, DueKind::kWindows, id.job})))
+            state.put(window_end_key(id, *end), {});
+    }
+    for (const auto& [key, value] : state.scan(table_prefix(Table::kGame))) {
+        const auto game = stored<Game>(value);
+        const ClaimId id = game.claim_id(base::hash_from(ByteView(key).subspan(1, 32)));
+        if (state.get(claim_key(id))) state.put(game_about_key(id, game.number), {});
+    }
+}
+
+}  // namespace
 
 std::optional<std::uint32_t> schema_of(const StateView& state) {
     const auto meta = state.get(meta_key());
@@ -25,7 +50,8 @@ base::Result<void, std::string> check_schema(const StateView& state) {
 void migrate(State& state) {
     if (schema_of(state) == kSchemaVersion) return;
     ASSAY_CHECK(check_schema(state).ok());
-    // A step for each schema from the oldest on stands here; there is none yet.
+    // A step for each schema from the oldest on stands here.
+    if (schema_of(state) == 10U) index_claims(state);
     Meta meta = read_meta(state);
     meta.schema = kSchemaVersion;
     store(state, meta_key(), meta);

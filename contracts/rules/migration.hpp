@@ -13,8 +13,9 @@
 
 namespace assay::contracts {
 
-/// The oldest schema that migrate() comes from. A job of an earlier one has other parameters, bonds and
-/// settlement lines: a ledger of that time goes on under the programs of that time (decision 52).
+/// The oldest schema that migrate() comes from: of the same law as this one. A job of an earlier one has
+/// other parameters, bonds and settlement lines: a ledger of that time goes on under the programs of that
+/// time (decision 52).
 inline constexpr std::uint32_t kOldestSchema = 10;
 
 /// What Meta says; nothing when there is no Meta. Reads nothing else, so that it can be asked of any state.

@@ -348,10 +348,10 @@ bool is_about(const contracts::ClaimId& claim, const SettlementLine& line) {
 std::vector<std::string> audit_accusers(const contracts::StateView& state, const Job& job,
                                         std::uint32_t rounds, const std::vector<contracts::Game>& games) {
     std::vector<std::string> wrong;
-    const auto claims = contracts::list_claims(state, job.id);
     for (std::uint32_t round = 0; round < rounds; ++round) {
         for (const SettlementLine& line : contracts::list_settlement(state, job.id, round)) {
             if (line.reason != Reason::kMergeAccuses && line.reason != Reason::kAuditAccuses) continue;
+            const auto claims = contracts::list_claims(state, job.id, round);
             const bool open = std::any_of(claims.begin(), claims.end(),
                                           [&](const auto& claim) { return is_about(claim.first, line); });
             const bool decided = std::any_of(games.begin(), games.end(), [&](const contracts::Game& game) {

@@ -46,18 +46,19 @@ namespace {
 
 /// What is said against the claims of a job.
 struct JobDisputes {
+    const contracts::StateView& state;
+    base::Hash256 job;
     std::vector<contracts::Game> games;
-    std::vector<std::pair<contracts::ClaimId, contracts::Claim>> open;
 
-    JobDisputes(const contracts::StateView& state, const base::Hash256& job)
-        : games(contracts::list_games(state, job)), open(contracts::list_claims(state, job)) {}
+    JobDisputes(const contracts::StateView& of, const base::Hash256& id)
+        : state(of), job(id), games(contracts::list_games(of, id)) {}
 
     /// A dead claim stays for a while for those who vouched for it.
     [[nodiscard]] bool has_window(const CertifiedRound& round) const {
+        const auto open = contracts::list_claims(state, job, round.round);
         return std::any_of(open.begin(), open.end(), [&](const auto& entry) {
             const auto& [id, claim] = entry;
-            return id.round == round.round && !claim.dead &&
-                   is_in_model(round, id.kind, id.number, claim.node);
+            return !claim.dead && is_in_model(round, id.kind, id.number, claim.node);
         });
     }
 };

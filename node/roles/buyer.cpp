@@ -96,8 +96,8 @@ void BuyerRole::unpin_closed(const contracts::Job& job) {
     std::set<BlobId> needed = {data.tokenizer, data.manifest, job.base_blob};
     const bool ended = job.phase == contracts::JobPhase::kEnded;
     if (!ended) needed.insert({data.train, data.held_out, job.spec.initial_blob});
-    std::set<std::uint32_t> open;
-    for (const auto& [id, claim] : contracts::list_claims(state(), job.id)) open.insert(id.round);
+    const std::vector<std::uint32_t> listed = contracts::list_open_rounds(state(), job.id);
+    const std::set<std::uint32_t> open(listed.begin(), listed.end());
     for (const std::uint32_t number : open) {
         const auto round = contracts::read_round_progress(state(), job.id, number);
         if (!round) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "node/roles/beacon_keeper.hpp"
@@ -99,8 +100,12 @@ void Challenger::follow(const contracts::StateView& state, std::uint64_t height)
 void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
     std::map<ClaimKey, Look> before = std::exchange(looks_, {});
     for (const base::Hash256& job : contracts::list_active_jobs(state)) {
-        for (const auto& [id, claim] : contracts::list_claims(state, job)) look_at(state, id, claim, height);
+        for (const ClaimId& id : contracts::list_accused(state, job)) look_at(state, id, height);
+        for (const ClaimId& id : drawn(state, job)) look_at(state, id, height);
     }
+    for (const auto& [key, doubt] : doubts_)
+        look_at(state, {doubt.job, doubt.round, doubt.kind, doubt.number}, height);
+    std::erase_if(drawn_, [&](const auto& entry) { return contracts::has_ended(state, entry.first); });
     for (auto& [key, look] : looks_) {
         const auto known = before.find(key);
         if (known == before.end()) continue;
@@ -135,8 +140,27 @@ void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
     });
 }
 
-void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, const Claim& claim,
-                         std::uint64_t height) {
+std::vector<ClaimId> Challenger::drawn(const contracts::StateView& state, const base::Hash256& job) {
+    if (rate_ <= 0) return {};
+    const auto first = contracts::first_open_round(state, job);
+    const auto progress = contracts::read_job_progress(state, job);
+    if (!first || !progress) return {};
+    Drawn& known = drawn_[job];
+    known.next = std::max(known.next, *first);
+    for (; known.next <= progress->round; ++known.next) {
+        const auto round = contracts::read_round_progress(state, job, known.next);
+        if (!round || round->phase != contracts::RoundPhase::kSettled) break;
+        for (const auto& [id, claim] : contracts::list_claims(state, job, known.next))
+            if (is_drawn(id)) known.claims.push_back(id);
+    }
+    std::erase_if(known.claims, [&](const ClaimId& id) { return !contracts::read_claim(state, id); });
+    return known.claims;
+}
+
+void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, std::uint64_t height) {
+    const auto open = contracts::read_claim(state, id);
+    if (!open) return;
+    const Claim& claim = *open;
     const ClaimKey key{id.job, id.round, id.kind, id.number};
     const auto doubted = doubts_.find(key);
     const bool accuses = contracts::unused_accusation(claim, node_.public_key()).has_value();
@@ -179,10 +203,8 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
 // claim died in a game, or beside one, of this node, its GamePlayer calls.
 bool Challenger::is_due(const contracts::StateView& state, const Look& look) const {
     if (look.accuses) return true;
-    for (const Game& game : contracts::list_games(state, look.id.job)) {
-        const bool about_it = game.claim_id(look.id.job) == look.id && !game.called;
-        if (about_it && game.challenger == node_.public_key()) return false;
-    }
+    for (const Game& game : contracts::list_games_about(state, look.id))
+        if (!game.called && game.challenger == node_.public_key()) return false;
     return true;
 }
 

@@ -67,8 +67,10 @@ private:
 
     void take_over_notes();
     void look(const contracts::StateView& state, std::uint64_t height);
-    void look_at(const contracts::StateView& state, const contracts::ClaimId& id,
-                 const contracts::Claim& claim, std::uint64_t height);
+    /// Does nothing about a claim that is closed, or that is neither doubted, drawn nor accused by this node.
+    void look_at(const contracts::StateView& state, const contracts::ClaimId& id, std::uint64_t height);
+    /// Open claims of settled rounds of the job that this node computes again. Reads each round once.
+    std::vector<contracts::ClaimId> drawn(const contracts::StateView& state, const base::Hash256& job);
     [[nodiscard]] bool is_drawn(const contracts::ClaimId& id) const;
     [[nodiscard]] bool is_due(const contracts::StateView& state, const Look& look) const;
     [[nodiscard]] bool has_stake(const contracts::StateView& state, const Look& look);
@@ -86,6 +88,11 @@ private:
     const base::SecretKey& node_;
     const double rate_;
     const PlayerTold::Offer offer_;
+    struct Drawn {
+        std::uint32_t next = 0;  ///< the first round that is not drawn from yet
+        std::vector<contracts::ClaimId> claims;
+    };
+    std::map<base::Hash256, Drawn> drawn_;  ///< by job
     std::map<ClaimKey, Look> looks_;
     std::map<ClaimKey, Doubt> doubts_;
     std::map<ClaimKey, program::TraceRecord> computed_;  ///< not compared yet

@@ -76,7 +76,8 @@ void GamePlayer::follow(const contracts::StateView& state, std::uint64_t height)
 void GamePlayer::look(const contracts::StateView& state) {
     calls_.clear();
     for (const base::Hash256& job : contracts::list_active_jobs(state)) {
-        for (const Game& game : contracts::list_games(state, job)) look_at(state, job, game);
+        for (const Game& game : contracts::list_games_about_open_claims(state, job))
+            look_at(state, job, game);
     }
     std::erase_if(plays_, [&](const auto& entry) {
         const auto game = contracts::read_game(state, entry.first.first, entry.first.second);

@@ -35,12 +35,14 @@ Amount bond_at_cap(const contracts::StateView& state, const contracts::Job& job,
 /// What a job of which the miner is a member may lock for a slot, and has not locked.
 Amount still_to_lock(const contracts::StateView& state, const contracts::Job& job,
                      const base::PublicKey& miner) {
-    Amount locked;
-    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) {
-        if (id.kind == contracts::ClaimKind::kSlot && claim.node == miner)
-            locked = sum_up(locked, claim.bond);
-    }
     const Amount bond = contracts::bond_in(state, contracts::params_of(state, job), job, miner);
+    Amount locked;
+    contracts::for_each_claim_of(state, job.id, miner, contracts::ClaimKind::kSlot,
+                                 [&](const contracts::ClaimId& id) {
+                                     if (const auto claim = contracts::read_claim(state, id))
+                                         locked = sum_up(locked, claim->bond);
+                                     return locked < bond;
+                                 });
     return locked < bond ? bond.minus(locked).value() : Amount();
 }
 

@@ -46,10 +46,13 @@ KeptRound read_kept(const contracts::StateView& state, const contracts::Job& job
 
 std::vector<std::uint32_t> open_rounds(const contracts::StateView& state, const contracts::Job& job,
                                        const base::PublicKey& node) {
-    const bool enlisted = is_enlisted(job, node);
+    if (is_enlisted(job, node)) return contracts::list_open_rounds(state, job.id);
     std::set<std::uint32_t> rounds;
-    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) {
-        if (enlisted || claim.node == node) rounds.insert(id.round);
+    for (const auto kind : {contracts::ClaimKind::kSlot, contracts::ClaimKind::kMerge}) {
+        contracts::for_each_claim_of(state, job.id, node, kind, [&](const contracts::ClaimId& id) {
+            rounds.insert(id.round);
+            return true;
+        });
     }
     return {rounds.begin(), rounds.end()};
 }

@@ -123,12 +123,24 @@ std::optional<Payload> next_challenge(const contracts::StateView& state, const b
     const auto job = contracts::read_job(state, id);
     if (!job || plan.challenges_each == 0) return std::nullopt;
     const contracts::Params params = contracts::params_of(state, *job);
-    for (const auto& [name, claim] : contracts::list_claims(state, id)) {
-        if (name.kind != ClaimKind::kSlot || claim.dead || !targets.contains(claim.node)) continue;
+    std::vector<ClaimId> claims;
+    for (const base::PublicKey& target : targets) {
+        contracts::for_each_claim_of(state, id, target, ClaimKind::kSlot, [&](const ClaimId& name) {
+            claims.push_back(name);
+            return true;
+        });
+    }
+    std::sort(claims.begin(), claims.end(), [](const ClaimId& one, const ClaimId& other) {
+        return std::pair(one.round, one.number) < std::pair(other.round, other.number);
+    });
+    for (const ClaimId& name : claims) {
+        const auto found = contracts::read_claim(state, name);
+        if (!found || found->dead) continue;
+        const Claim& claim = *found;
         const auto end = contracts::end_of_window(state, name, claim);
         if (!end || height >= *end || !contracts::read_reveal(state, id, name.round, name.number)) continue;
-        const auto mine = std::count_if(games.begin(), games.end(), [&, claim = name](const Game& game) {
-            return game.challenger == me && !game.called && game.claim_id(id) == claim;
+        const auto mine = std::count_if(games.begin(), games.end(), [&](const Game& game) {
+            return game.challenger == me && !game.called && game.claim_id(id) == name;
         });
         if (mine >= plan.challenges_each) continue;
         const auto bond = contracts::challenge_bond(params, *job, job->auction.clearing_price, claim);
@@ -149,7 +161,7 @@ std::optional<Payload> next_challenge(const contracts::StateView& state, const b
 std::optional<Payload> next_quarrel(const contracts::StateView& state, const base::Hash256& job,
                                     std::uint64_t height, const base::PublicKey& me, const QuarrelPlan& plan,
                                     const std::set<base::PublicKey>& targets) {
-    const std::vector<Game> games = contracts::list_games(state, job);
+    const std::vector<Game> games = contracts::list_games_about_open_claims(state, job);
     for (const Game& game : games) {
         if (auto move = move_in(state, job, me, plan, game)) return move;
     }

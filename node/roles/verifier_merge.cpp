@@ -60,8 +60,8 @@ void VerifierRole::doubt_merges() {
                     .number = 0,
                     .unit = differs.unit,
                     .part = differs.part};
-        for (const auto& [id, claim] : contracts::list_claims(state(), key.first)) {
-            if (id.kind != contracts::ClaimKind::kMerge || id.round != key.second) continue;
+        for (const auto& [id, claim] : contracts::list_claims(state(), key.first, key.second)) {
+            if (id.kind != contracts::ClaimKind::kMerge) continue;
             doubt.number = id.number;
             log().warn(round_name(key.first, key.second) + " is merged to " + stands.base_root.brief() +
                        "; we merged the same slots to " + work.root.brief() +

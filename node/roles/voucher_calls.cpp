@@ -35,10 +35,10 @@ DueCalls calls_due(const contracts::StateView& state, const base::Hash256& job, 
         const auto key = contracts::read_node_key(state, node);
         return key ? std::optional(key->owner) : std::nullopt;
     };
-    const auto games = contracts::list_games(state, job);
+    const auto games = contracts::list_games_about(state, id);
     for (const base::PublicKey& verifier : contracts::vouchers_of(state, id, unit.unit, unit.part)) {
         const bool called = std::any_of(games.begin(), games.end(), [&](const Game& other) {
-            if (!other.called || other.claimant != verifier || other.claim_id(job) != id) return false;
+            if (!other.called || other.claimant != verifier) return false;
             // A call of somebody else can be meant to be lost.
             const bool own = other.challenger == me && other.unit == unit.unit && other.part == unit.part;
             return own || other.claimant_lost;

@@ -15,11 +15,14 @@ void open_claim(State& state, const ClaimId& id, const Claim& claim) {
     const Bytes key = claim_key(id);
     ASSAY_CHECK(!state.get(key));
     store(state, key, claim);
+    state.put(claim_of_key(claim.node, id), {});
 }
 
 Claim close_claim(State& state, const ClaimId& id) {
     Claim claim = required(read_claim(state, id));
     state.erase(claim_key(id));
+    state.erase(claim_of_key(claim.node, id));
+    for (const std::uint32_t game : list_game_numbers(state, id)) state.erase(game_about_key(id, game));
     return claim;
 }
 

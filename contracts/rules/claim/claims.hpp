@@ -11,7 +11,8 @@ namespace assay::contracts {
 /// of the job's escrow. REQUIRES that no claim has this name.
 void open_claim(State& state, const ClaimId& id, const Claim& claim);
 
-/// Ends it, and hands what it held to the caller: to pay, to return or to forfeit. REQUIRES that it is open.
+/// Ends it, and hands what it held to the caller: to pay, to return or to forfeit. REQUIRES that it is open,
+/// and that its window is noted no more (window_ends.hpp).
 Claim close_claim(State& state, const ClaimId& id);
 
 }  // namespace assay::contracts

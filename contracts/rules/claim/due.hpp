@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "contracts/rules/claim/records.hpp"
@@ -19,8 +20,19 @@ struct DueInGames {
 };
 /// Reads these entries alone.
 DueInGames list_due_in_games(const StateView& state, const Hash256& job, std::uint64_t height);
-/// All entries of a job, whatever their height.
-std::size_t count_due_in_games(const StateView& state, const Hash256& job);
+/// Claims of a job whose accusers are awaited, at whatever height.
+std::vector<ClaimId> list_accused(const StateView& state, const Hash256& job);
+
+Bytes game_due_key(const Hash256& job, std::uint32_t game, std::uint64_t height);
+Bytes accusers_due_key(const ClaimId& accused, std::uint64_t height);
+/// What an entry names.
+struct DueEntry {
+    std::uint64_t height = 0;
+    std::optional<ClaimId> accused;  ///< nothing: a game
+    std::uint32_t game = 0;
+};
+/// The entry of a key of the index; nothing when it is none.
+std::optional<DueEntry> due_in_games_of(ByteView key);
 
 void note_game_due(State& state, const Hash256& job, std::uint32_t game, std::uint64_t height);
 /// Takes the height out of the job's deadlines, too, when nothing else is due then. REQUIRES that it was

@@ -124,10 +124,9 @@ Checked check(const Case& c, const DisputeCall& tx) {
         return failed(Reason::kNotDrawn);
     Job job = required(read_job(c.state, tx.job));
     if (enlisted_verifier(job, tx.verifier).owner == c.owner) return failed(Reason::kOwnClaim);
-    for (const Game& other : list_games(c.state, tx.job)) {
+    for (const Game& other : list_games_about(c.state, id)) {
         // Whoever calls first may do so to be silent: everybody else calls for itself.
-        const bool same = other.called && other.claimant == tx.verifier && other.challenger == c.sender &&
-                          other.claim_id(tx.job) == id;
+        const bool same = other.called && other.claimant == tx.verifier && other.challenger == c.sender;
         if (same && other.unit == tx.unit && other.part == tx.part) return failed(Reason::kAlreadyDone);
     }
     return is_winners_call(*game, c.sender, tx) ? Checked{} : covers_bond(c, tx.job, *claim);

@@ -9,6 +9,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/claim/due.hpp"
+#include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/dispute/losses.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
@@ -104,7 +105,7 @@ void settle_challenge(Work& work, const ClaimId& id) {
         const bool accused = !claim.accusations.empty() && !claim.dead && claim.accuse_by == 0;
         if (accused) claim.window = params_in(work, id.job).claim_window;
         claim.window = std::max(claim.window, next - settled);
-        work.state.put(deadline_key({later(settled, claim.window), DueKind::kWindows, id.job}), {});
+        note_window_end(work.state, id, later(settled, claim.window));
     }
     store(work.state, claim_key(id), claim);
 }
@@ -215,6 +216,7 @@ std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClai
     store(work.state, game_pieces_key(job.id, game.number), GamePieces{unit, {}});
     work.state.put(open_game_key(game.claimant, game.opened_at, job.id, game.number), {});
     const ClaimId id = game.claim_id(job.id);
+    work.state.put(game_about_key(id, game.number), {});
     Claim claim = required(read_claim(work.state, id));
     ++claim.challenges;
     if (const auto own = game.accuses ? unused_accusation(claim, game.challenger) : std::nullopt) {

@@ -57,7 +57,7 @@ std::uint64_t window_of_calls(const Params& params, std::uint64_t settled_at, st
 /// The first height at which those who vouched for the claim that died in this game cannot be called any
 /// more. REQUIRES Game::killed_claim().
 std::uint64_t end_of_calls(const StateView& state, const Hash256& job, const Game& killer);
-/// The game in which a dead claim died; nothing: it lives.
+/// The game in which a dead claim died; nothing: it lives, or is closed.
 std::optional<Game> game_that_killed(const StateView& state, const ClaimId& id);
 
 }  // namespace assay::contracts

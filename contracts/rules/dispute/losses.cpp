@@ -6,6 +6,7 @@
 
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
@@ -182,11 +183,7 @@ Reason reason_of(const Game& game) {
 }
 
 void forget_window(State& state, const ClaimId& id, const Claim& claim) {
-    const std::uint64_t end = required(end_of_window(state, id, claim));
-    for (const auto& [other, open] : list_claims(state, id.job))
-        if (other != id && end_of_window(state, other, open) == end) return;
-    const Bytes key = deadline_key({end, DueKind::kWindows, id.job});
-    if (state.get(key)) state.erase(key);
+    forget_window_end(state, id, required(end_of_window(state, id, claim)));
 }
 
 void lose_claim(Work& work, const Hash256& id, Game& game) {

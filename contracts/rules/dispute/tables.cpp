@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/dispute/tables.hpp"
 
+#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -57,6 +58,26 @@ std::optional<GamePieces> read_game_pieces(const StateView& state, const Hash256
 
 std::vector<Game> list_games(const StateView& state, const Hash256& job) {
     return list_values<Game>(state, KeyBuilder(Table::kGame).add(job.view()).take());
+}
+
+namespace {
+
+std::vector<Game> games_of_numbers(const StateView& state, const Hash256& job,
+                                   const std::vector<std::uint32_t>& numbers) {
+    std::vector<Game> games;
+    for (const std::uint32_t number : numbers)
+        games.push_back(required(load<Game>(state, game_key(job, number))));
+    return games;
+}
+
+}  // namespace
+
+std::vector<Game> list_games_about(const StateView& state, const ClaimId& id) {
+    return games_of_numbers(state, id.job, list_game_numbers(state, id));
+}
+
+std::vector<Game> list_games_about_open_claims(const StateView& state, const Hash256& job) {
+    return games_of_numbers(state, job, list_game_numbers(state, job));
 }
 
 std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& claimant) {

@@ -20,8 +20,12 @@ Bytes open_game_key(const PublicKey& claimant, std::uint64_t opened_at, const Ha
 /// Whole, with what was posted while it runs.
 std::optional<Game> read_game(const StateView& state, const Hash256& job, std::uint32_t number);
 std::optional<GamePieces> read_game_pieces(const StateView& state, const Hash256& job, std::uint32_t number);
-/// All games of a job, ascending, without what was posted.
+/// All games of a job, ascending, without what was posted. Only where all of them are needed.
 std::vector<Game> list_games(const StateView& state, const Hash256& job);
+/// Those about one open claim, ended or not, in the same way; none of a closed one.
+std::vector<Game> list_games_about(const StateView& state, const ClaimId& id);
+/// Those about any open claim of a job: every one that is open, and every one that a call can be about.
+std::vector<Game> list_games_about_open_claims(const StateView& state, const Hash256& job);
 
 /// Why its loser lost a game that has ended; kNone: nobody did.
 Reason reason_of(const Game& game);

@@ -65,8 +65,8 @@ std::uint64_t end_of_calls(const StateView& state, const Hash256& job, const Gam
 }
 
 std::optional<Game> game_that_killed(const StateView& state, const ClaimId& id) {
-    for (Game& game : list_games(state, id.job))
-        if (game.killed_claim() && game.claim_id(id.job) == id) return std::move(game);
+    for (Game& game : list_games_about(state, id))
+        if (game.killed_claim()) return std::move(game);
     return std::nullopt;
 }
 

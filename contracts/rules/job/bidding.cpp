@@ -126,7 +126,7 @@ void end_job(Work& work, Job& job, Reason reason) {
     job.phase = JobPhase::kClosing;
     job.phase_deadline = 0;
     unschedule(work.state, job.id, job);
-    if (list_claims(work.state, job.id).empty()) return close_job(work, job);
+    if (!has_open_claim(work.state, job.id)) return close_job(work, job);
     work.tell({.kind = EventKind::kJobPhase,
                .job = job.id,
                .number = static_cast<std::uint64_t>(JobPhase::kClosing)});

@@ -77,7 +77,7 @@ void leave_table(State& state, const Hash256& id, Table table, EndedJob& ended, 
 
 void schedule_leaving(State& state, const Hash256& id, JobProgress& job, std::uint64_t height) {
     ASSAY_CHECK(job.phase == JobPhase::kEnded && job.due == 0);
-    ASSAY_CHECK(list_claims(state, id).empty());
+    ASSAY_CHECK(!has_open_claim(state, id));
     job.due = height;
     state.put(deadline_key({height, DueKind::kLeaving, id}), {});
 }

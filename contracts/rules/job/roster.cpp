@@ -7,6 +7,7 @@
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
 
@@ -29,10 +30,13 @@ Amount bond_in(const StateView& state, const Params& params, const Job& job, con
 }
 
 bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner) {
-    const auto claims = list_claims(state, job.id);
-    return std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
-        return claim.second.node == miner && !claim.second.bond.is_zero();
+    // A settled merge holds no bond, and of slots the first that is not dead does.
+    bool waits = false;
+    for_each_claim_of(state, job.id, miner, ClaimKind::kSlot, [&](const ClaimId& id) {
+        waits = !required(read_claim(state, id)).bond.is_zero();
+        return !waits;
     });
+    return waits;
 }
 
 bool members_wait_for_window(const StateView& state, const Job& job) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What settled claims still hold, until their windows are over.
-#include <algorithm>
 #include <set>
 
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/claim/due.hpp"
+#include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/round/archive.hpp"
@@ -13,16 +13,6 @@
 
 namespace assay::contracts {
 
-namespace {
-
-bool has_open_claim(const StateView& state, const Hash256& job, std::uint32_t round) {
-    const auto claims = list_claims(state, job);
-    return std::any_of(claims.begin(), claims.end(),
-                       [&](const auto& claim) { return claim.first.round == round; });
-}
-
-}  // namespace
-
 void archive_if_closed(State& state, const Hash256& job, std::uint32_t round) {
     if (!has_open_claim(state, job, round)) archive_round(state, job, round);
 }
@@ -30,8 +20,7 @@ void archive_if_closed(State& state, const Hash256& job, std::uint32_t round) {
 void keep_open(Work& work, const ClaimId& id, const Claim& claim) {
     ASSAY_CHECK(claim.window > 0);
     open_claim(work.state, id, claim);
-    const std::uint64_t end = later(work.block.height, claim.window);
-    work.state.put(deadline_key({end, DueKind::kWindows, id.job}), {});
+    note_window_end(work.state, id, later(work.block.height, claim.window));
     if (claim.accuse_by != 0) note_accusers_due(work.state, id, claim.accuse_by);
 }
 
@@ -44,11 +33,13 @@ std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId
 void close_windows(Work& work, const Deadline& deadline) {
     State& state = work.state;
     const Hash256& job = deadline.subject;
-    state.erase(deadline_key(deadline));
     std::set<std::uint32_t> closed;
-    for (const auto& [id, open] : list_claims(state, job)) {
-        const auto end = end_of_window(state, id, open);
-        if (!end || *end > deadline.height || open.challenges > 0 || open.accuse_by != 0) continue;
+    for (const ClaimId& id : list_window_ends(state, job, deadline.height)) {
+        // With the last of them the deadline goes.
+        forget_window_end(state, id, deadline.height);
+        const Claim open = required(read_claim(state, id));
+        // The end of its last game gives it another end.
+        if (open.challenges > 0 || open.accuse_by != 0) continue;
         const Claim claim = close_claim(state, id);
         closed.insert(id.round);
         if (!claim.bond.is_zero()) unlock_stake(state, claim.node, claim.bond);
@@ -56,7 +47,7 @@ void close_windows(Work& work, const Deadline& deadline) {
     }
     for (const std::uint32_t round : closed) archive_if_closed(state, job, round);
     const JobProgress progress = required(read_job_progress(state, job));
-    if (progress.phase != JobPhase::kClosing || !list_claims(state, job).empty()) return;
+    if (progress.phase != JobPhase::kClosing || has_open_claim(state, job)) return;
     Job whole = required(read_job(state, job));
     close_job(work, whole);
     write_job(state, whole);

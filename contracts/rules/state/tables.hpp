@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 10;
+inline constexpr std::uint32_t kSchemaVersion = 11;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -66,6 +66,9 @@ enum class Table : std::uint8_t {
     kGamePieces = 0x42,     // job, number -> GamePieces, while the game is open
     kOpenGame = 0x43,       // claimant's node key, height, job, number -> empty, while the game is open
     kDueInGames = 0x44,     // job, height, what, its name -> empty: which games, and whose accusers, are due
+    kClaimOf = 0x45,        // job, node, kind, round, number -> empty: an open claim of the node
+    kWindowEnd = 0x46,      // job, height, round, kind, number -> empty: an open claim whose window ends then
+    kGameAbout = 0x47,      // job, round, kind, number, game -> empty: a game about an open claim
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
 
@@ -115,6 +118,9 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kClaim:
         case Table::kOpenGame:
         case Table::kDueInGames:
+        case Table::kClaimOf:
+        case Table::kWindowEnd:
+        case Table::kGameAbout:
         case Table::kHistory: return false;
     }
     return false;  // the byte of no table

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on those who vouched for a claim that has died: who may call whom, behind which bond.
 #include <algorithm>
+#include <functional>
 
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/dispute_world.hpp"
 #include "tests/support/catch.hpp"
@@ -28,12 +30,14 @@ std::uint32_t last_game(DisputeWorld& w) {
 std::uint64_t settled_at(DisputeWorld& w) { return read_round(w.env.state(), w.job, 0)->settled_at; }
 
 /// The miner's friend challenges its claim before anybody else does, about a unit that nobody else means, and
-/// the miner concedes: game 0.
-void concede_to_friend(DisputeWorld& w) {
-    w.env.send(w.env.person("m5"), w.challenge(0, UnitKind::kSegment, 0));
-    w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
-    REQUIRE(w.game(0).killed_claim());
+/// the miner concedes: game `number`.
+void concede_to_friend_of(DisputeWorld& w, std::uint32_t slot, std::uint32_t number) {
+    w.env.send(w.env.person("m5"), w.challenge(slot, UnitKind::kSegment, 0));
+    w.env.send(w.env.person(w.miner_of(slot)), DisputeConcede{w.job, number});
+    REQUIRE(w.game(number).killed_claim());
 }
+
+void concede_to_friend(DisputeWorld& w) { concede_to_friend_of(w, 0, 0); }
 
 }  // namespace
 
@@ -271,6 +275,49 @@ TEST_CASE("those who vouched for a first segment are called like all others: it 
     CHECK(w.game(1).claimant == all[0]);
     CHECK(read_game_pieces(w.env.state(), w.job, 1)->unit.states[0] ==
           read_reveal(w.env.state(), w.job, 0, 0)->trace.boundaries[0]);
+}
+
+TEST_CASE("a claim lists its games, those that have ended too, until it is closed, and lists no others") {
+    DisputeWorld w;
+    w.open("v4", 1);
+    concede_to_friend_of(w, 0, 1);
+    const std::vector<PublicKey> all = vouchers(w, 0);
+    w.env.send(w.env.person("m5"), call(w, 1, all.at(0), 0));
+    CHECK(list_game_numbers(w.env.state(), w.claim(0)) == std::vector<std::uint32_t>{1, 2});
+    CHECK(list_game_numbers(w.env.state(), w.claim(1)) == std::vector<std::uint32_t>{0});
+    CHECK(list_games_about_open_claims(w.env.state(), w.job).size() == 3);
+    const auto finding = [&](const std::function<void(Overlay&)>& damage) {
+        Overlay overlay(w.env.state());
+        damage(overlay);
+        CHECK_FALSE(check_invariants(w.env.state(), overlay).ok());
+        return check_invariants(overlay).ok();
+    };
+    for (const std::uint32_t game : {1U, 2U})
+        CHECK_FALSE(finding([&](Overlay& o) { o.erase(game_about_key(w.claim(0), game)); }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.put(game_about_key(w.claim(1), 2), {}); }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.put(game_about_key(w.claim(0), 3), {}); }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.erase(game_due_key(w.job, 2, w.game(2).due)); }));
+    CHECK_FALSE(finding([&](Overlay& o) { note_game_due(o, w.job, 2, w.game(2).due + 1); }));
+    CHECK_FALSE(finding([&](Overlay& o) { note_accusers_due(o, w.claim(1), w.game(2).due); }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.erase(deadline_key({w.game(2).due, DueKind::kGames, w.job})); }));
+    // Both are gone: the clock of the game is no game's, and nobody's bond.
+    CHECK_FALSE(finding([&](Overlay& o) {
+        o.erase(game_key(w.job, 2));
+        o.erase(game_about_key(w.claim(0), 2));
+    }));
+    CHECK_FALSE(finding([&](Overlay& o) {
+        Game game = w.game(0);
+        game.claim = 0;
+        store(o, game_key(w.job, 0), game);
+    }));
+    CHECK_FALSE(finding([&](Overlay& o) {
+        Claim claim = *read_claim(o, w.claim(0));
+        ++claim.challenges;
+        store(o, claim_key(w.claim(0)), claim);
+    }));
+    while (read_claim(w.env.state(), w.claim(0))) w.env.next_block();
+    CHECK(list_game_numbers(w.env.state(), w.claim(0)).empty());
+    CHECK(w.game(2).called);
 }
 
 }  // namespace assay::contracts::test

@@ -125,7 +125,7 @@ TEST_CASE("a false merger that opens no game has lost it at the last height, and
     CHECK((game.to_buyer.is_zero() && game.to_winner == std::min(game.cost, game.lost)));
     CHECK(w.bond_of("v2") == difference(locked, game.lost));
     CHECK(w.env.balance(claimant) == balance + game.to_winner.units());
-    CHECK(count_due_in_games(w.env.state(), w.job) == 0);
+    CHECK(list_accused(w.env.state(), w.job).empty());
     const Claim claim = w.claim();
     CHECK((!claim.dead && claim.accuse_by == 0 && claim.accusations[0].lost));
     const ClaimId name = w.name();
@@ -159,7 +159,7 @@ TEST_CASE(
     CHECK(w.claim().accuse_by == due);  // it is still v4's
     w.env.send(w.env.person(w.claimant()), DisputeConcede{w.job, 0});
     CHECK((w.claim().dead && w.claim().accuse_by == 0 && w.claim().accusations.empty()));
-    CHECK(count_due_in_games(w.env.state(), w.job) == 0);
+    CHECK(list_accused(w.env.state(), w.job).empty());
     w.env.refuse(Reason::kClaimDead, w.env.person("v4"), w.challenge());
     w.env.send(w.env.person("v4"), w.call(w.vouchers().at(0)));
     CHECK(w.game(1).called);

@@ -2,6 +2,7 @@
 // A settled claim with a window holds its pay and its bond until the window is over, and its job's records
 // stay that long.
 #include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
@@ -158,6 +159,41 @@ TEST_CASE("a settled claim that waits for no window, or whose window nobody watc
         store(o, claim_key(w.name), claim);
     }));
     CHECK_FALSE(finding([&](Overlay& o) { o.put(deadline_key({end + 1, DueKind::kWindows, w.id}), {}); }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.erase(window_end_key(w.name, end)); }));
+    CHECK_FALSE(finding([&](Overlay& o) { forget_window_end(o, w.name, end); }));
+    CHECK_FALSE(finding([&](Overlay& o) { note_window_end(o, w.name, end + 1); }));
+    CHECK_FALSE(finding([&](Overlay& o) { note_window_end(o, {w.id, 7, ClaimKind::kSlot, 0}, end); }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.put(Bytes{static_cast<std::uint8_t>(Table::kWindowEnd)}, {}); }));
+    // Its round was settled at another height, in another message's record.
+    CHECK_FALSE(finding([&](Overlay& o) {
+        RoundProgress round = *read_round_progress(o, w.id, 0);
+        ++round.settled_at;
+        store(o, round_key(w.id, 0), round);
+    }));
+}
+
+TEST_CASE("an open claim that its claimant's index does not name, or another's does, is a violation") {
+    for (const bool settled : {false, true}) {
+        CAPTURE(settled);
+        WindowWorld w;
+        if (settled) w.finish();
+        const Claim claim = *read_claim(w.env.state(), w.name);
+        const PublicKey other = w.env.person("stranger").node_key();
+        const auto finding = [&](const std::function<void(Overlay&)>& damage) {
+            Overlay overlay(w.env.state());
+            damage(overlay);
+            CHECK_FALSE(check_invariants(w.env.state(), overlay).ok());
+            return check_invariants(overlay).ok();
+        };
+        CHECK_FALSE(finding([&](Overlay& o) { o.erase(claim_of_key(claim.node, w.name)); }));
+        CHECK_FALSE(finding([&](Overlay& o) { o.put(claim_of_key(other, w.name), {}); }));
+        CHECK_FALSE(finding([&](Overlay& o) { o.put(game_about_key(w.name, 0), {}); }));
+        CHECK_FALSE(finding([&](Overlay& o) { o.erase(claim_key(w.name)); }));
+        CHECK_FALSE(finding([&](Overlay& o) {
+            o.put(claim_of_key(other, {bytes_of("no such job"), 0, ClaimKind::kSlot, 0}), {});
+        }));
+        CHECK(list_open_rounds(w.env.state(), w.id) == std::vector<std::uint32_t>{0});
+    }
 }
 
 }  // namespace assay::contracts::test
