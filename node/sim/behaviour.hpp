@@ -33,6 +33,13 @@ enum class Verdicts : std::uint8_t {
     kColludes  ///< the false roots of the miners that it stands with, where all who were drawn collude
 };
 
+/// How a member of a beacon opens its link, where it waits until all others of the try are open.
+enum class LastLook : std::uint8_t {
+    kNone,        ///< as its role does
+    kCountsBond,  ///< it keeps the link back where another draw is worth more to its friends than its bond
+    kAtAnyPrice   ///< where another draw is worth more than this one
+};
+
 struct Conduct {
     FalseUnits false_units = FalseUnits::kNone;
     Verdicts verdicts = Verdicts::kComputed;
@@ -60,6 +67,8 @@ struct Conduct {
     bool defends_lies = false;          ///< its worker answers players with the lie; else it has to concede
     bool crafts_witness = false;        ///< what its worker opens is long and made up
     base::Amount stake = {};            ///< that it deposits; zero: that of every other
+    LastLook last_look = LastLook::kNone;  ///< its role opens no link: Misconduct::kLinkWithholding
+    bool counts_gain = false;              ///< of who looks last: a miner's fault is sold outside
 };
 
 }  // namespace assay::node::sim

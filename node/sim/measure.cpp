@@ -288,8 +288,8 @@ base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, b
 base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options) {
     // A verifier of three has a third of the stake by itself, and a buyer has no panel to collude with.
     const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot &&
-                       strategy.colluding_verifiers == 0 && !strategy.flash_stake &&
-                       strategy.law != CatchLaw::kNever;
+                       strategy.colluding_verifiers == 0 && strategy.others.empty() &&
+                       !strategy.flash_stake && strategy.law != CatchLaw::kNever;
     const std::uint64_t alone = twice ? (options.rounds + 1) / 2 : options.rounds;
     ASSAY_ASSIGN(const Tally one, play(strategy, options, false, std::max<std::uint64_t>(alone, 1)));
     Tally third = one;

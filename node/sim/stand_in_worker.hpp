@@ -26,7 +26,8 @@ public:
     StandInWorker(const Conduct& behaviour, Accomplice accomplice, SharedWork& shared)
         : behaviour_(behaviour), accomplice_(std::move(accomplice)), shared_(shared) {}
 
-    void submit(RequestId request, worker::Message message, std::vector<SharedDescriptor> bulk) override;
+    void submit(RequestId request, worker::Message message,
+                std::vector<worker::SharedDescriptor> bulk) override;
     void cancel(RequestId request) override;
     /// The next frame, if one is due.
     std::optional<WorkerAnswered> take();

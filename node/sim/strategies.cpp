@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "node/sim/link_rows.hpp"
+
 namespace assay::node::sim {
 
 namespace {
@@ -20,10 +22,6 @@ constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken)
 /// for the first bond of a challenge (2) and not for a doubled one.
 constexpr base::Amount kPoorStake = base::units(16 * base::kUnitsPerToken);
 constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
-
-/// Where a fault is sold outside: one in ten units drawn, and the highest gain bound that a job may name.
-constexpr std::uint64_t kGainRate = UINT64_MAX / 10;
-constexpr std::uint64_t kGainPercent = contracts::Params().gain_bound_max_ppm / 10'000;
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
     CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
@@ -215,16 +213,7 @@ void add_panels(std::vector<CheatRow>& all) {
     all.push_back(captured("colluding-panel",
                            "a lazy miner with two of three verifiers: the third computes every slot again"));
     all.push_back(captured("sybil-panel", "the same, where the two are one person under two owners"));
-    CheatRow link = hashing("link-for-accomplice",
-                            "a lazy miner with one of three verifiers; a fourth keeps its link back",
-                            FalseUnits::kAll, CatchLaw::kAlways, 0.0);
-    link.colluding_verifiers = 1;
-    PartySetup spare{.name = "friend-spare",
-                     .role = WorkRole::kVerifier,
-                     .behaviour = {.verdicts = Verdicts::kColludes, .locks_least = true}};
-    spare.behaviour.role.add(Misconduct::kLinkWithholding);
-    link.others.push_back(std::move(spare));
-    all.push_back(std::move(link));
+    for (CheatRow& row : link_rows()) all.push_back(std::move(row));
 }
 
 /// Where a right claim is attacked: a cheat that opens games.
@@ -416,7 +405,7 @@ double predicted_rate(const CheatRow& strategy, bool third) {
     const double q = strategy.rate_one ? 1.0 : share_of(segment_rate(strategy));
     const double finalise = strategy.rate_one ? 1.0 : share_of(finalise_rate(strategy));
     // Whoever computes every settled slot again needs no seat.
-    const double seen = third && strategy.challenge < 1 ? 1 - kFriendAlone : 1;
+    const double seen = 1 - (third && strategy.challenge < 1 ? kFriendAlone : strategy.captured);
     switch (strategy.law) {
         case CatchLaw::kNever: return 0;
         case CatchLaw::kAlways: return 1;
@@ -436,7 +425,7 @@ double predicted_rate(const CheatRow& strategy, bool third) {
 
 WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
     WorldSetup setup{.seed = seed,
-                     .parties = {{"mia", WorkRole::kMiner, {}}},
+                     .parties = {},
                      .slots = strategy.slots,
                      .rounds = strategy.rounds,
                      .gain_percent = strategy.gain_percent,
@@ -447,6 +436,7 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
         setup.segment_rate = segment_rate(strategy);
         setup.finalise_rate = finalise_rate(strategy);
     }
+    if (!strategy.alone) setup.parties.push_back({"mia", WorkRole::kMiner, {}});
     add_miners_of(strategy, setup);
     add_panel_of(strategy, third, setup);
     const bool buys = strategy.cheat == WorkRole::kBuyer;

@@ -72,6 +72,7 @@ struct CheatRow {
     Conduct behaviour;
     /// What the cheat could do in its place: profits are over what that earns. Nothing: over doing nothing.
     std::optional<Conduct> instead = std::nullopt;
+    bool alone = false;        ///< no honest miner asks: every slot of a job is the cheat's
     bool rival = false;        ///< a third miner asks for about every second job
     bool flash_stake = false;  ///< two friends of the cheat among five verifiers deposit stake for each draw
     std::uint64_t gain_percent = 0;  ///< WorldSetup::gain_percent
@@ -80,6 +81,7 @@ struct CheatRow {
     bool wins_gain = false;
     bool probation = false;            ///< miners are newcomers
     bool launders = false;             ///< the cheat sells work to itself between its cheats
+    double captured = 0;               ///< how likely nobody honest is drawn for a slot
     double challenge = 0;              ///< Conduct::challenge of the honest verifiers of the panel
     base::Amount panel_stake = {};     ///< Conduct::stake of the same
     std::vector<PartySetup> others{};  ///< beside miners, panel and buyer
@@ -95,6 +97,9 @@ const CheatRow* find_strategy(std::string_view name);
 inline constexpr std::uint64_t kSegmentRate = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kFinaliseRate = std::uint64_t{1} << 63;
 inline constexpr std::uint32_t kSegments = 4;
+/// Where a fault is sold outside: one in ten units drawn, and the highest gain bound that a job may name.
+inline constexpr std::uint64_t kGainRate = UINT64_MAX / 10;
+inline constexpr std::uint64_t kGainPercent = contracts::Params().gain_bound_max_ppm / 10'000;
 
 /// The rate at which the law finds the strategy; with `third`, in the coalition's world of setup_of().
 double predicted_rate(const CheatRow& strategy, bool third);

@@ -241,6 +241,7 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     outcome.model = job->base_root;
     outcome.games = contracts::list_games(state(), job->id);
     outcome.said = std::move(said_);
+    outcome.looks = std::exchange(looks_, {});
     outcome.flash_deposits = std::exchange(flash_deposits_, 0);
     outcome.gain_bound = job->spec.security.gain_bound;
     outcome.slot_pay =
@@ -276,6 +277,7 @@ base::Outcome<void> World::turn() {
     ASSAY_TRY(settle());
     move_flash_stake();
     quarrel();
+    look_last();
     ASSAY_TRY(make_block());
     return settle();
 }

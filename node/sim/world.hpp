@@ -17,6 +17,7 @@
 #include "ledger/engine/chain.hpp"
 #include "node/roles/onboarding.hpp"
 #include "node/sim/behaviour.hpp"
+#include "node/sim/last_look.hpp"
 #include "node/sim/memory_ledger.hpp"
 #include "node/sim/party.hpp"
 #include "node/sim/shared_work.hpp"
@@ -72,6 +73,7 @@ struct JobOutcome {
     std::vector<std::uint64_t> settled_at;  ///< heights of the rounds that were settled
     /// Deposits of flash stake that a verifier had while links were opened.
     std::uint32_t flash_deposits = 0;
+    std::vector<Look> looks;  ///< of who opened a link last
     bool laundering = false;  ///< one of the second buyer's
 };
 
@@ -126,6 +128,9 @@ private:
     void note_said(const Player& party, const contracts::AuditOpen& open);
     void move_flash_stake();
     void quarrel();
+    void look_last();
+    void look_last(const Player& looker);
+    [[nodiscard]] Coalition coalition_of(const Player& looker) const;
     /// Whether whoever orders blocks leaves this one out.
     [[nodiscard]] bool leaves_out(const Player& party, const contracts::Payload& payload);
     void sign(const base::SecretKey& owner, contracts::Payload payload);
@@ -160,6 +165,7 @@ private:
     SaidOfSlots said_;               ///< in the running job
     std::set<std::string> flashed_;  ///< parties whose flash stake is deposited
     std::uint32_t flash_deposits_ = 0;
+    std::vector<Look> looks_;       ///< in the running job
     std::uint64_t moves_seen_ = 0;  ///< of WorldSetup::drops_moves_of
 };
 

@@ -5,6 +5,7 @@
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
+#include "node/roles/beacon_keeper.hpp"
 #include "node/sim/world.hpp"
 
 namespace assay::node::sim {
@@ -69,6 +70,55 @@ void World::quarrel() {
             next_quarrel(state(), running_, chain_->height(), party->node.public_key(), plan, targets);
         if (move) sign(party->node, std::move(*move));
     }
+}
+
+Coalition World::coalition_of(const Player& looker) const {
+    Coalition coalition{.wins_gain = looker.behaviour.counts_gain};
+    for (const auto& party : parties_) {
+        const base::PublicKey node = party->node.public_key();
+        if (party->behaviour.verdicts == Verdicts::kColludes) coalition.verifiers.insert(node);
+        if (party->kind == WorkRole::kMiner && party->behaviour.false_units != FalseUnits::kNone)
+            coalition.miners[node] = party->behaviour.false_units;
+    }
+    return coalition;
+}
+
+void World::look_last() {
+    for (const auto& party : parties_)
+        if (party->behaviour.last_look != LastLook::kNone) look_last(*party);
+}
+
+void World::look_last(const Player& looker) {
+    const base::PublicKey node = looker.node.public_key();
+    const auto job = contracts::read_job(state(), running_);
+    if (!job) return;
+    std::optional<contracts::Payload> link;
+    keep_beacon(state(), *job, node, beacon_secret(looker.node, job->id.view()),
+                [&](const auto&, contracts::Payload payload) { link = std::move(payload); });
+    if (!link) return;
+    const auto round = contracts::read_round(state(), job->id, job->round);
+    const bool is_last = std::all_of(round->links.begin(), round->links.end(), [&](const auto& other) {
+        return other.node == node || other.opened || other.withheld;
+    });
+    const contracts::BlockContext block{genesis_.chain_id, chain_->height() + 1};
+    if (!is_last) {
+        // Whoever is absent voids the try anyway, and has everything drawn again for nothing.
+        if (block.height >= round->phase_deadline) sign(looker.node, std::move(*link));
+        return;
+    }
+    contracts::Overlay opened(state());
+    const contracts::TxBody body{.sender = node,
+                                 .nonce = contracts::next_nonce(state(), node),
+                                 .expiry = block.height,
+                                 .payload = *link};
+    const Bytes sent = contracts::sign_transaction(body, looker.node, genesis_.chain_id);
+    ASSAY_CHECK(contracts::apply_transaction(opened, block, sent).applied);
+    Look look = look_at_draw(state(), opened, *job, node, coalition_of(looker), looker.behaviour.last_look);
+    const bool withheld = look.withheld;
+    const bool seen =
+        !looks_.empty() && looks_.back().round == look.round && looks_.back().index == look.index;
+    if (!seen) looks_.push_back(std::move(look));
+    if (!withheld) sign(looker.node, std::move(*link));
 }
 
 bool World::leaves_out(const Player& party, const contracts::Payload& payload) {

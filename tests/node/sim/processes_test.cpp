@@ -78,8 +78,9 @@ TEST_CASE("every strategy of the simulator names the scenario that plays it as a
         CHECK(scenarios.contains(where.substr(1, where.size() - 2)));
     }
     CHECK(rows.size() + 1 == strategies().size());
-    CHECK(alone == std::set<std::string>{"bought-fault", "flash-stake", "laundered-standing",
-                                         "link-for-accomplice", "sniping-bidder", "sybil-panel"});
+    CHECK(alone == std::set<std::string>{"bought-fault", "flash-stake", "last-look", "last-look-at-any-price",
+                                         "last-look-bought", "laundered-standing", "link-for-accomplice",
+                                         "sniping-bidder", "sybil-panel"});
 }
 
 TEST_CASE("misconduct on purpose is for devnets: another chain refuses it by name") {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the simulator its strategies of a beacon's members that keep a link back for an accomplice.
+#pragma once
+
+#include <vector>
+
+#include "node/sim/strategies.hpp"
+
+namespace assay::node::sim {
+
+std::vector<CheatRow> link_rows();
+
+}  // namespace assay::node::sim
