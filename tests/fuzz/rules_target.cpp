@@ -2,7 +2,8 @@
 // The rules moved at random (rules_world.hpp). libFuzzer's bytes are the choices. Without libFuzzer:
 //   fuzz_rules [SEED [STEPS]]   so many moves from that seed, over many worlds; fails when a type of
 //                               transaction, a verdict, a merge, a window, a replay, a slot that nobody
-//                               stores or a withheld link was never reached
+//                               stores, a confirmer of each manner, an odd clip, a witness at the
+//                               limit of its length or a withheld link was never reached
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -75,11 +76,28 @@ int main(int count, char** arguments) {
         static_cast<unsigned long long>(reached.bonded_calls),
         static_cast<unsigned long long>(reached.merge_accusations), reached.refusals.size(),
         reached.verdicts.size(), reached.ends.size());
+    std::printf(
+        "  confirmers: %llu true, %llu false, %llu closed, %llu unsealed; %llu merges with odd clips and "
+        "%llu refused, "
+        "%llu games about a clip; %llu witnesses judged, %llu of them at the limit of their length\n",
+        static_cast<unsigned long long>(reached.true_confirmations),
+        static_cast<unsigned long long>(reached.false_confirmations),
+        static_cast<unsigned long long>(reached.closed_confirmations),
+        static_cast<unsigned long long>(reached.unsealed_confirmations),
+        static_cast<unsigned long long>(reached.odd_clips),
+        static_cast<unsigned long long>(reached.refused_clips),
+        static_cast<unsigned long long>(reached.clip_games),
+        static_cast<unsigned long long>(reached.witnesses),
+        static_cast<unsigned long long>(reached.long_witnesses));
     bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 && reached.replays > 0 &&
                reached.unstored > 0 && reached.withheld_links > 0 && reached.lost_games > 0 &&
                reached.won_games > 0 && reached.accusations > 0 && reached.dropped_accusations > 0 &&
                reached.cleared_slots > 0 && reached.merge_calls > 0 && reached.bonded_calls > 0 &&
-               reached.merge_accusations > 0 && reached.verdicts.size() >= 6 && reached.ends.size() >= 4;
+               reached.merge_accusations > 0 && reached.true_confirmations > 0 &&
+               reached.false_confirmations > 0 && reached.closed_confirmations > 0 &&
+               reached.unsealed_confirmations > 0 && reached.odd_clips > 0 && reached.refused_clips > 0 &&
+               reached.clip_games > 0 && reached.long_witnesses > 0 && reached.verdicts.size() >= 6 &&
+               reached.ends.size() >= 4;
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
          type <= static_cast<int>(contracts::TxType::kDisputeCall); ++type) {
         const std::string_view name = contracts::to_text(static_cast<contracts::TxType>(type));

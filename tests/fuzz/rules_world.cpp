@@ -49,6 +49,7 @@ RulesWorld::RulesWorld(Choose choose, Reached& reached)
 }
 
 void RulesWorld::begin() {
+    diligent_ = !chance(3);
     GenesisConfig config;
     config.chain_id = kChain;
     config.params = some_params();
@@ -58,7 +59,7 @@ void RulesWorld::begin() {
     config.validators = {{people_[0].owner.public_key(), people_[0].node.public_key()}};
     ASSAY_CHECK(genesis(state_, config).ok());
     constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
-    block_.height = std::array<std::uint64_t, 4>{1, 1, 1ULL << 63, kLast - 500}[choose_(4)];
+    block_.height = diligent_ ? 1 : std::array<std::uint64_t, 4>{1, 1, 1ULL << 63, kLast - 500}[choose_(4)];
     jobs_ = {some_hash()};
     for (std::size_t i = 1; i < people_.size(); ++i) {
         Person& person = people_[i];
@@ -95,14 +96,14 @@ Params RulesWorld::some_params() {
         const std::array<std::uint64_t, 4> values = {range.minimum, range.minimum + 1, range.minimum + 3,
                                                      range.maximum};
         if (window)
-            range.set(params, range.minimum + choose_(chance(4) ? 4 : 40));
-        else if (chance(3))
+            range.set(params, range.minimum + choose_(chance(4) ? 4 : 40) + (diligent_ ? 40 : 0));
+        else if (chance(diligent_ ? 12 : 3))
             range.set(params, std::min(values[choose_(4)], range.maximum));
     }
     // Else hardly any miner can lock a bond, or is ever past its probation.
     if (chance(2)) params.collusion_ppm = Params{}.collusion_ppm;
     if (chance(2)) params.forfeit_buyer_ppm = Params{}.forfeit_buyer_ppm;
-    if (chance(2)) params.probation_rounds = 0;
+    if (diligent_ || chance(2)) params.probation_rounds = 0;
     params.claim_window = 3 * params.audit_seal_window + choose_(20);
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
     return check_params(params) ? Params{} : params;
@@ -129,8 +130,14 @@ JobSpec RulesWorld::some_spec() {
         spec.security.finalise_threshold =
             std::array<std::uint64_t, 4>{1, UINT64_MAX / 3, UINT64_MAX / 2, UINT64_MAX - 1}[choose_(4)];
     }
+    // Units that do not begin at the base: they can be served, or replayed and confirmed.
+    if (diligent_) {
+        spec.train.inner_steps = 5;
+        spec.security.audit_threshold = UINT64_MAX / (2 + choose_(2));
+    }
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
-    if (chance(4)) spec.train.max_update_norm = 1.0F;
+    if (diligent_) spec.security.segment_steps = 1;
+    if (chance(2)) spec.train.max_update_norm = 1.0F;
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     spec.initial_root = contracts::test::base_named("initial");
     if (chance(4)) spec.initial_blob = some_hash();
@@ -152,7 +159,8 @@ void RulesWorld::move() {
         const auto job = read_job(state_, active[choose_(active.size())]);
         if (job) {
             note_windows(*job);
-            if (!chance(3) && dispute(*job)) return;
+            // What is settled is disputed, and the running round gets on as well.
+            if (chance(3) == diligent_ && dispute(*job)) return;
             return help(*job);
         }
     }
@@ -170,8 +178,8 @@ void RulesWorld::pass_heights() {
     if (chance(40)) set_current_params(state_, some_params());
     std::uint64_t to = block_.height < kLast ? block_.height + 1 : kLast;
     const auto deadline = next_deadline(state_);
-    if (deadline && *deadline > block_.height && chance(2)) to = *deadline;
-    if (chance(8) && to < kLast - 100) to += choose_(100);
+    if (deadline && *deadline > block_.height && chance(diligent_ ? 12 : 2)) to = *deadline;
+    if (!diligent_ && chance(8) && to < kLast - 100) to += choose_(100);
     if (to == block_.height) return;
     block_.height = to;
     note(begin_block(state_, block_));
@@ -195,11 +203,6 @@ void RulesWorld::help(const Job& job) {
     if (job.phase == JobPhase::kRefill) return help_refill(job);
     if (is_over(job.phase)) return pass_heights();  // it waits for windows
     help_bidding(job);
-}
-
-void RulesWorld::note_windows(const Job& job) {
-    for (const auto& [id, claim] : list_claims(state_, job.id))
-        if (id.round < job.round) ++reached_.windows;
 }
 
 /// A member of the roster goes, and its place is open.
@@ -250,12 +253,18 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
         case RoundPhase::kServe: return serve(job, slot);
         case RoundPhase::kReveal: return reveal(job, slot);
         case RoundPhase::kStore: return hold(job, one_of(job.verifiers).node);
-        case RoundPhase::kAuditSeal: return seal_audit(job, Stage::kPanel, one_of(job.verifiers).node);
-        case RoundPhase::kConfirmSeal: return seal_audit(job, Stage::kConfirm, one_of(job.verifiers).node);
-        case RoundPhase::kRedrawSeal: return seal_audit(job, Stage::kRedraw, one_of(job.verifiers).node);
-        case RoundPhase::kAuditOpen:
-            return open_audit(job, chance(3) ? Stage::kConfirm : Stage::kPanel, one_of(job.verifiers).node);
-        case RoundPhase::kRedrawOpen: return open_audit(job, Stage::kRedraw, one_of(job.verifiers).node);
+        case RoundPhase::kAuditSeal:
+            return seal_audit(job, Stage::kPanel, auditor(job, Stage::kPanel, false));
+        case RoundPhase::kConfirmSeal:
+            return seal_audit(job, Stage::kConfirm, auditor(job, Stage::kConfirm, false));
+        case RoundPhase::kRedrawSeal:
+            return seal_audit(job, Stage::kRedraw, auditor(job, Stage::kRedraw, false));
+        case RoundPhase::kAuditOpen: {
+            const Stage stage = chance(2) ? Stage::kConfirm : Stage::kPanel;
+            return open_audit(job, stage, auditor(job, stage, true));
+        }
+        case RoundPhase::kRedrawOpen:
+            return open_audit(job, Stage::kRedraw, auditor(job, Stage::kRedraw, true));
         case RoundPhase::kMergeSeal:
         case RoundPhase::kMergeOpen:
             return merge(job, one_of(round.merges).verifier, round.phase == RoundPhase::kMergeOpen);
@@ -283,7 +292,7 @@ void RulesWorld::serve(const Job& job, const SlotRound& slot) {
     Person* who = by_node(slot.miner);
     if (who == nullptr) return pass_heights();
     // Some miners serve no slot, whatever it costs.
-    if (derived("serves", job.id, slot.miner).bytes[0] < 110) return pass_heights();
+    if (derived("serves", job.id, slot.miner).bytes[0] < (diligent_ ? 16 : 110)) return pass_heights();
     const TraceRecord trace = trace_of(job, slot.slot, slot.miner);
     const Hash256 salt = derived("salt", job.id, slot.miner, job.round);
     RoundServe tx;
@@ -339,7 +348,12 @@ void RulesWorld::merge(const Job& job, const PublicKey& verifier, bool open) {
     if (who == nullptr) return;
     const MergeClaim claim = merge_of(job, verifier);
     const Hash256 salt = derived("merge salt", job.id, verifier, job.round);
-    if (open) return send(*who, MergeOpen{job.id, job.round, claim, salt});
+    if (open) {
+        const auto opened = [&] { return reached_.applied[static_cast<std::size_t>(TxType::kMergeOpen)]; };
+        const std::uint64_t before = opened();
+        send(*who, MergeOpen{job.id, job.round, claim, salt});
+        return note_clips(claim, opened() > before);
+    }
     send(*who, MergeSeal{job.id, job.round, merge_seal(kChain, job.id, job.round, verifier, claim, salt)});
 }
 
@@ -438,39 +452,6 @@ void RulesWorld::hand_in(const base::Bytes& bytes, TxType type) {
         if (compare) ASSAY_CHECK(before.all() == state_.all());
     }
     if (outcome.applied || chance(16)) check();
-}
-
-/// Opened audits of a slot that was judged, whose verifiers had to replay it.
-void RulesWorld::count_replays(const Event& event) {
-    for (const AuditPosting& posting : list_audits(state_, event.job, event.round)) {
-        for (const SlotClaim& claim : posting.claims)
-            if (claim.slot == event.slot && claim.replayed) ++reached_.replays;
-    }
-}
-
-void RulesWorld::note(const Events& events) {
-    for (const Event& event : events) {
-        if (event.kind == EventKind::kDisputeEnded && event.reason != Reason::kNone) {
-            const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
-            if (game) ++(game->claimant_lost ? reached_.lost_games : reached_.won_games);
-            const bool at_once = game && game->accuses && game->opened_at == game->ended_at;
-            if (at_once && game->moves == 0 && game->end == GameEnd::kSilent) ++reached_.dropped_accusations;
-            if (game) note_lost_game(event.job, *game);
-        }
-        if (event.kind == EventKind::kDisputeOpened) {
-            const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
-            if (game) note_opened_game(*game);
-        }
-        if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
-        if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);
-        if (event.kind == EventKind::kMerged) ++reached_.merges;
-        if (event.kind == EventKind::kVerdict && event.reason == Reason::kNotStored) ++reached_.unstored;
-        if (event.kind == EventKind::kVerdict) count_replays(event);
-        if (event.kind == EventKind::kRedrawn)
-            ++(static_cast<Stage>(event.number) == Stage::kConfirm ? reached_.confirmers : reached_.thirds);
-        if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
-            ++reached_.withheld_links;
-    }
 }
 
 void RulesWorld::check() {

@@ -42,6 +42,16 @@ struct Reached {
     std::uint64_t merge_calls = 0;          ///< of who attested it
     std::uint64_t bonded_calls = 0;         ///< of somebody who did not win, or about another unit
     std::uint64_t merge_accusations = 0;    ///< by who merged otherwise
+    // Of a slot that a confirmer was drawn for, by what it did.
+    std::uint64_t true_confirmations = 0;  ///< opened what the miner claims
+    std::uint64_t false_confirmations = 0;
+    std::uint64_t closed_confirmations = 0;  ///< sealed and not opened
+    std::uint64_t unsealed_confirmations = 0;
+    std::uint64_t odd_clips = 0;       ///< opened merges with a clip that is neither 1.0 nor the smallest
+    std::uint64_t refused_clips = 0;   ///< the same of merges that were refused
+    std::uint64_t clip_games = 0;      ///< opened about a clip
+    std::uint64_t witnesses = 0;       ///< that a referee judged
+    std::uint64_t long_witnesses = 0;  ///< of these, within a kilobyte of the limit or beyond it
     std::uint64_t moves = 0;
 };
 
@@ -83,6 +93,7 @@ private:
     Person& challenger_of(const contracts::ClaimId& id);
     bool end_of_settled(const contracts::ClaimId& id);
     void play(const contracts::Job& job, const contracts::Game& game);
+    base::Bytes some_witness();
     void call(const contracts::Job& job, const contracts::Game& killer, Person& winner);
     void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
@@ -94,6 +105,8 @@ private:
     void reveal(const contracts::Job& job, const contracts::SlotRound& slot);
     void hold(const contracts::Job& job, const base::PublicKey& verifier);
     void link(const contracts::Job& job, const base::PublicKey& node);
+    /// A verifier of the job: more often than not one whose seal, or opening, is awaited in this stage.
+    base::PublicKey auditor(const contracts::Job& job, contracts::Stage stage, bool opens);
     void seal_audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier);
     void open_audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier);
     void merge(const contracts::Job& job, const base::PublicKey& verifier, bool open);
@@ -105,11 +118,16 @@ private:
     /// A hash that follows from a word, a job, a key and a number.
     static base::Hash256 derived(const std::string& tag, const base::Hash256& first,
                                  const base::PublicKey& key, std::uint64_t number = 0);
+    std::vector<std::uint32_t> clips_of(const contracts::Job& job, const base::PublicKey& who,
+                                        std::size_t slots);
     contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
 
     void send(Person& who, Payload payload);
     void hand_in(const base::Bytes& bytes, contracts::TxType type);
     void count_replays(const contracts::Event& event);
+    /// Of a merge that somebody tried to open.
+    void note_clips(const contracts::MergeClaim& claim, bool taken);
+    void count_confirmations(const contracts::Event& event);
     void note(const contracts::Events& events);
     void note_opened_game(const contracts::Game& game);
     void note_lost_game(const base::Hash256& job, const contracts::Game& game);
@@ -117,6 +135,8 @@ private:
 
     Choose choose_;
     Reached& reached_;
+    /// A world of which rounds get far: messages come before deadlines, what is drawn is served and replayed.
+    bool diligent_ = false;
     std::vector<Person> people_;
     contracts::MemoryState state_;
     contracts::BlockContext block_;

@@ -3,6 +3,7 @@
 // pick anything, prove nothing, concede, call, or stay silent.
 #include <algorithm>
 
+#include "contracts/dispute/witness.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "tests/fuzz/rules_world.hpp"
 
@@ -31,7 +32,13 @@ bool RulesWorld::dispute_merge(const Job& job, const std::vector<Game>& games) {
         if (id.kind != ClaimKind::kMerge || claim.dead || !end_of_settled(id)) continue;
         Person& who = challenger_of(id);
         send(who, StakeDeposit{who.node.public_key(), *Amount::of(1'000'000'000)});
-        send(who, DisputeOpen{job.id, id.round, id.kind, id.number, dispute::UnitKind::kMerge, 0});
+        auto unit = dispute::UnitKind::kMerge;
+        std::uint32_t part = 0;
+        if (job.spec.has_norm_bound() && chance(2)) {
+            unit = dispute::UnitKind::kClip;
+            part = static_cast<std::uint32_t>(choose_(job.spec.slots));
+        }
+        send(who, DisputeOpen{job.id, id.round, id.kind, id.number, unit, part});
         return true;
     }
     return false;
@@ -84,22 +91,6 @@ bool RulesWorld::end_of_settled(const ClaimId& id) {
     return round && round->phase == RoundPhase::kSettled;
 }
 
-void RulesWorld::note_opened_game(const Game& game) {
-    if (game.accuses) ++reached_.accusations;
-    if (game.accuses && game.kind == ClaimKind::kMerge) ++reached_.merge_accusations;
-    if (game.called && game.kind == ClaimKind::kMerge) ++reached_.merge_calls;
-    if (game.called && !game.bond.is_zero()) ++reached_.bonded_calls;
-}
-
-void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
-    if (game.kind == ClaimKind::kMerge) {
-        if (game.claimant_lost && !game.called) ++reached_.merge_games;
-        return;
-    }
-    const auto slot = read_slot(state_, job, game.round, game.claim);
-    if (slot && slot->cleared && game.accuses && !game.claimant_lost) ++reached_.cleared_slots;
-}
-
 /// The winner, or anybody: about the unit of the game that killed the claim, or another.
 void RulesWorld::call(const Job& job, const Game& killer, Person& winner) {
     const ClaimId id = killer.claim_id(job.id);
@@ -119,6 +110,20 @@ void RulesWorld::call(const Job& job, const Game& killer, Person& winner) {
     send(who, DisputeCall{job.id, killer.number, unit, part, verifier});
 }
 
+/// Of any length up to the limit, at it, and beyond it: of one byte, or of bytes that differ.
+base::Bytes RulesWorld::some_witness() {
+    constexpr std::size_t kLimit = dispute::kMaxWitnessBytes;
+    std::size_t size = choose_(4'000);
+    if (chance(2)) size = chance(2) ? kLimit - 2 + choose_(4) : choose_(kLimit);
+    base::Bytes witness(size, 7);
+    if (!witness.empty() && chance(2)) {
+        const std::uint64_t step = 1 + choose_(64);
+        for (std::size_t i = 0; i < witness.size(); i += step)
+            witness[i] = static_cast<std::uint8_t>(i * 131 + step);
+    }
+    return witness;
+}
+
 void RulesWorld::play(const Job& job, const Game& listed) {
     const auto game = read_game(state_, job.id, listed.number);
     Person* claimant = by_node(game->claimant);
@@ -133,7 +138,7 @@ void RulesWorld::play(const Job& job, const Game& listed) {
         return send(*challenger, DisputePick{job.id, game->number, pick});
     }
     if (game->way.stage == dispute::WayStage::kWitness) {
-        return send(*claimant, DisputeProve{job.id, game->number, base::Bytes(choose_(4'000), 7)});
+        return send(*claimant, DisputeProve{job.id, game->number, some_witness()});
     }
     std::vector<Hash256> hashes(chance(20) ? choose_(9) : dispute::wanted_hashes(game->way));
     for (Hash256& hash : hashes) hash = some_hash();
