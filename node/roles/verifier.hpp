@@ -193,6 +193,8 @@ private:
     /// Nothing is sealed of the slot at hand: it costs what silence costs, and the others of the seal nothing.
     void leave_out(Audit& audit, const contracts::Job& job, const std::string& why);
     void leave_out_rest(Audit& audit, const contracts::Job& job);
+    /// The slot at hand waits, if nothing of it is computed yet.
+    static void let_others_go_first(Audit& audit);
     /// Takes the audit on as far as nothing has to be computed or fetched.
     void advance(Audit& audit, const contracts::Job& job) const;
     /// Whether the state from which the next unit begins is here; otherwise it is being fetched, or the slot

@@ -152,6 +152,13 @@ void VerifierRole::leave_out(Audit& audit, const contracts::Job& job, const std:
     audit.at = {};
 }
 
+void VerifierRole::let_others_go_first(Audit& audit) {
+    if (!audit.at.parts.empty()) return;
+    audit.todo.push_back(audit.todo.front());
+    audit.todo.pop_front();
+    audit.at = {};
+}
+
 void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
     while (!audit.complete()) {
         AuditedSlot& at = audit.at;
@@ -261,9 +268,7 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
     for (std::size_t i = audit.todo.size(); i > 0; --i) {
         if (has_start(job, std::get<Stage>(key), audit)) return replay(job, key, base);
         if (!audit.at.parts.empty()) return;
-        audit.todo.push_back(audit.todo.front());
-        audit.todo.pop_front();
-        audit.at = {};
+        let_others_go_first(audit);
         advance(audit, job);
         if (audit.complete()) return plan_audit(job, std::get<Stage>(key));
     }
@@ -309,8 +314,8 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
         bool given_up = false;
         on_not_done(job->id, "a unit of round " + std::to_string(job->round) + " is not replayed", answer,
                     given_up);
-        if (given_up) leave_out(audit, *job, "it is not done here");
-        return;
+        if (given_up) return leave_out(audit, *job, "it is not done here");
+        return let_others_go_first(audit);
     }
     switch (replayed->verdict) {
         case frames::UnitVerdict::kComputed: return on_computed(audit, *job, answer, replayed->parts);
