@@ -62,7 +62,8 @@ std::string_view when(base::ErrorKind kind) {
         case base::ErrorKind::kPreflight:
             return "`assay doctor` found a problem; this machine lacks a named target or device; the memory "
                    "budget "
-                   "(`--memory`, `--device-memory`) cannot hold one sequence; a card is lost; the worker's self-test computes other bits; known "
+                   "(`--memory`, `--device-memory`) cannot hold one sequence; a card is lost; the worker's "
+                   "self-test computes other bits; known "
                    "answers "
                    "of whoever opens a ledger's state do, or its thread's floating-point mode is another";
         case base::ErrorKind::kInterrupted: return "Ctrl-C";

@@ -73,7 +73,8 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment, moments());
         const DeviceState arrays = adopted.at();
         if (!is_finite(arrays)) return no_start(place, kNotFinite);
-        // Where arrays are copies those of a device that fails stay behind, and so do the steps that it counted.
+        // Where arrays are copies those of a device that fails stay behind, and so do the steps that it
+        // counted.
         const bool are_copies = arrays.parameters != state.parameters.data();
         const auto counters = std::tuple(state.step, state.cursor, state.age);
         const auto check = [&]() -> base::Outcome<void> {
