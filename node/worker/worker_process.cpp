@@ -162,6 +162,8 @@ private:
             process.environment.emplace_back("ASSAY_THREADS", std::to_string(options_.threads));
         }
         if (!options_.memory.empty()) process.environment.emplace_back("ASSAY_MEMORY", options_.memory);
+        if (!options_.device_memory.empty())
+            process.environment.emplace_back("ASSAY_DEVICE_MEMORY", options_.device_memory);
         if (!options_.targets.empty()) process.environment.emplace_back("ASSAY_TARGETS", options_.targets);
         ASSAY_ASSIGN(auto child, Process::spawn(process));
         pid_ = child.pid();

@@ -22,8 +22,9 @@ struct WorkerOptions {
     std::filesystem::path program;
     unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
     std::string memory;    ///< budget of a step as ASSAY_MEMORY ("2GiB"); empty: inherit the environment's
-    std::string targets;   ///< as ASSAY_TARGETS; empty: inherit the environment's
-    std::string device;    ///< what computes: "cpu" (if empty) or another that the child has
+    std::string device_memory;  ///< of a card, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
+    std::string targets;        ///< as ASSAY_TARGETS; empty: inherit the environment's
+    std::string device;         ///< what computes: "cpu" (if empty) or another that the child has
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.

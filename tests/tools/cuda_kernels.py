@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every CUDA kernel (trainer/cuda/launch) for every architecture, and the device that launches them, and
-looks at what came out.
+looks at what came out. Where memory comes from, CUDA's runtime or LibTorch, is compiled by the host's compiler.
 
 A row a kernel and architecture (--rows): registers, bytes of shared memory, bytes spilled, forbidden instructions.
 Refused are instructions that change a bit or make it depend on the order of threads (.ftz, .approx, .satfinite, atomics
@@ -88,17 +88,37 @@ def compile_one(nvcc, out, source, virtual):
 
 
 def host_sources():
-    """What a card's device is made of besides launches."""
-    return [path for path in sorted((ROOT / "trainer" / "cuda").glob("*.cpp")) if path.stem != "emulated_card"]
+    """What a card's device is made of besides launches; what only the emulation has is not compiled here."""
+    emulated = {"emulated_card", "lane_queues"}
+    return [path for path in sorted((ROOT / "trainer" / "cuda").glob("*.cpp"))
+            if path.stem not in emulated and not path.stem.startswith("card_pool_")]
 
 
 def compile_host(nvcc, out, source):
     run([nvcc, *FLAGS, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o", source])
 
 
+def torch_headers():
+    """Headers of a LibTorch with CUDA: those of the wheel that .ci/setup test installs. None: there is none."""
+    found = sorted(ROOT.glob(".venv/lib/python3*/site-packages/torch/include/c10/cuda/impl/cuda_cmake_macros.h"))
+    return found[-1].parents[3] if found else None
+
+
+def pools(nvcc, out):
+    """Where a card's memory comes from: CUDA's runtime, and LibTorch where its headers for CUDA are there."""
+    flags = ["c++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", "-isystem",
+             nvcc.resolve().parent.parent / "include"]
+    torch = torch_headers()
+    wanted = {"card_pool_runtime": flags}
+    if torch:
+        wanted["card_pool_torch"] = [*flags, "-isystem", torch]
+    return [[*command, "-c", "-o", out / f"{name}.o", ROOT / "trainer" / "cuda" / f"{name}.cpp"]
+            for name, command in wanted.items()]
+
+
 def digest(nvcc, sources):
     """Of everything that the result depends on."""
-    said = hashlib.sha256(run([nvcc, "--version"]).encode())
+    said = hashlib.sha256(f"{run([nvcc, '--version'])}{torch_headers()}".encode())
     for path in sorted({*sources, Path(__file__), *ROOT.glob("trainer/cuda/**/*.[hc]pp"),
                         *ROOT.glob("contracts/**/*.hpp")}):
         said.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
@@ -117,6 +137,7 @@ def compile_all(nvcc, out, sources):
         parts = list(pool.map(lambda one: compile_one(nvcc, out, *one), work))
         # The device that launches them, for one architecture: it has no kernels of its own.
         list(pool.map(lambda one: compile_host(nvcc, out, one), host_sources()))
+        list(pool.map(run, pools(nvcc, out)))
     rows = [row for part in parts for row in part]
     names = short_names(sorted({row["name"] for row in rows}))
     for row in rows:
@@ -151,8 +172,9 @@ def main():
     for line in wrong:
         print(f"refused: {line}")
     architectures = {row["architecture"] for row in rows}
-    print(f"cuda: {len({row['name'] for row in rows})} kernels for {len(architectures)} architectures compiled, none "
-          f"run; {len(wrong)} problems, {time.monotonic() - started:.0f} s")
+    adapters = "CUDA's runtime and LibTorch" if torch_headers() else "CUDA's runtime (no LibTorch with CUDA is there)"
+    print(f"cuda: {len({row['name'] for row in rows})} kernels for {len(architectures)} architectures compiled, and "
+          f"memory by {adapters}; none run; {len(wrong)} problems, {time.monotonic() - started:.0f} s")
     return 1 if wrong or not rows else 0
 
 

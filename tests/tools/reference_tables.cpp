@@ -45,7 +45,7 @@ std::string_view when(base::ErrorKind kind) {
             return "disk full, port taken, a child process that cannot be started, a home in use";
         case base::ErrorKind::kUsage:
             return "unknown command, flag or job key; wrong type; value out of range, in `ASSAY_THREADS`, "
-                   "`ASSAY_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
+                   "`ASSAY_MEMORY`, `ASSAY_DEVICE_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
         case base::ErrorKind::kNotFound:
             return "no such job, miner, file, key or ledger; `audit replay` found nothing wrong, but lacks a "
                    "blob on which a verdict rests";
@@ -62,7 +62,8 @@ std::string_view when(base::ErrorKind kind) {
         case base::ErrorKind::kPreflight:
             return "`assay doctor` found a problem; this machine lacks a named target or device; the memory "
                    "budget "
-                   "(`--memory`) cannot hold one sequence; the worker's self-test computes other bits; known "
+                   "(`--memory`, `--device-memory`) cannot hold one sequence; a card is lost; the worker's "
+                   "self-test computes other bits; known "
                    "answers "
                    "of whoever opens a ledger's state do, or its thread's floating-point mode is another";
         case base::ErrorKind::kInterrupted: return "Ctrl-C";

@@ -60,6 +60,10 @@ public:
         copies_.emplace(at, Copy{std::move(copy), {}, {}});
         return at;
     }
+    float* adopt_streamed(std::span<float> host) override { return adopt(host); }
+    const float* adopt_streamed_read_only(std::span<const float> host) override {
+        return adopt_read_only(host);
+    }
     void sync(float* adopted) override {
         ++count_.synced;
         Copy& copy = copies_.at(adopted);

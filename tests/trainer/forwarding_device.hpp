@@ -16,6 +16,8 @@ public:
     [[nodiscard]] std::string_view name() const override { return inner_->name(); }
     [[nodiscard]] PlanHints hints() const override { return inner_->hints(); }
     [[nodiscard]] base::Outcome<void> check() override { return inner_->check(); }
+    [[nodiscard]] std::optional<std::uint64_t> capacity() const override { return inner_->capacity(); }
+    [[nodiscard]] std::uint64_t host_bytes() const override { return inner_->host_bytes(); }
     float* allocate(std::uint64_t count) override { return inner_->allocate(count); }
     void release(float* at) override { inner_->release(at); }
     void zero(float* at, std::uint64_t count) override { inner_->zero(at, count); }
@@ -24,6 +26,10 @@ public:
     float* adopt(std::span<float> host) override { return inner_->adopt(host); }
     const float* adopt_read_only(std::span<const float> host) override {
         return inner_->adopt_read_only(host);
+    }
+    float* adopt_streamed(std::span<float> host) override { return inner_->adopt_streamed(host); }
+    const float* adopt_streamed_read_only(std::span<const float> host) override {
+        return inner_->adopt_streamed_read_only(host);
     }
     void sync(float* adopted) override { inner_->sync(adopted); }
     void drop(const float* adopted) override { inner_->drop(adopted); }

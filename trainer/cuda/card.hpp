@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CudaDevice a Card: memory and a stream of a GPU (runtime_card.cpp), or of an emulated one
-// (emulated_card.hpp). Everything that is ordered on it is done in the order of the calls.
+// Gives CudaDevice a Card: memory of a GPU (runtime_card.cpp), or of an emulated one (emulated_card.hpp),
+// pinned memory of the host, and two lanes of work. Calls only order work. Work of one lane is done in the
+// order of the calls; of work of two lanes nothing is known but what a ticket says.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
+#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "contracts/base/error.hpp"
 #include "trainer/cuda/simt/simt.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
+
+enum class CardLane : std::uint8_t {
+    kWork,    ///< launches and copies that kernels wait for
+    kCopies,  ///< copies beside them
+};
+
+/// All that was ordered on a lane before it was given out.
+struct Ticket {
+    CardLane lane = CardLane::kWork;
+    std::uint64_t number = 0;  ///< ascending in its lane
+};
+
+enum class Direction : std::uint8_t { kToCard, kToHost, kOnCard };
 
 class Card {
 public:
@@ -24,63 +36,42 @@ public:
 
     /// The word that opens a device on it.
     [[nodiscard]] virtual std::string_view name() const = 0;
+    /// Bytes that may be allocated at a time; nothing: as much as the host has.
+    [[nodiscard]] virtual std::optional<std::uint64_t> capacity() const = 0;
+    /// Launches go to CardLane::kWork.
     [[nodiscard]] virtual LaunchStream stream() = 0;
-    /// `bytes` of any value, aligned to 256. Throws std::bad_alloc.
+
+    /// `bytes` of any value, aligned to 256, for what is ordered on kWork from now on: earlier work of that
+    /// lane may still use them. Throws DeviceFailure.
     virtual void* allocate(std::uint64_t bytes) = 0;
-    /// Takes back what allocate() gave, after all work ordered so far.
+    /// Takes back what allocate() gave, after all that was ordered on kWork so far.
     virtual void release(void* at) = 0;
+    /// Memory of the host that copies may name. Throws DeviceFailure.
+    virtual void* allocate_pinned(std::uint64_t bytes) = 0;
+    /// REQUIRES that no copy needs it any more.
+    virtual void release_pinned(void* at) = 0;
+
+    /// Zeros, on kWork.
     virtual void zero(void* at, std::uint64_t bytes) = 0;
-    /// Copies from the host, whose bytes may change as soon as it returns.
-    virtual void to_card(void* to, const void* from, std::uint64_t bytes) = 0;
-    /// Waits for all work ordered so far and copies to the host.
-    virtual void to_host(void* to, const void* from, std::uint64_t bytes) = 0;
-    /// kPreflight where work since the last call may be wrong (Device::check).
+    /// Within memory of the card, or between it and pinned memory, which must stay as it is until the copy is
+    /// done.
+    virtual void copy(CardLane lane, Direction direction, void* to, const void* from,
+                      std::uint64_t bytes) = 0;
+
+    /// What lies there means nothing any more to what is ordered on the lane from now on: an emulated card
+    /// spoils it, so that whoever still reads it shows.
+    virtual void discard(CardLane, void*, std::uint64_t) {}
+
+    [[nodiscard]] virtual Ticket record(CardLane lane) = 0;
+    /// What is ordered on `lane` from now on begins after what the ticket of the other lane names.
+    virtual void hold(CardLane lane, Ticket until) = 0;
+    /// Waits until what the ticket names is done.
+    virtual void wait(Ticket until) = 0;
+
+    /// Whether a call failed: nothing that is copied from the card means anything any more.
+    [[nodiscard]] virtual bool has_failed() = 0;
+    /// kPreflight where work that was waited for may be wrong (Device::check).
     [[nodiscard]] virtual base::Outcome<void> check() = 0;
-};
-
-/// Memory of a card that grows with what is asked of it.
-template <class T>
-class CardRoom {
-public:
-    explicit CardRoom(Card& card) : card_(card) {}
-    CardRoom(const CardRoom&) = delete;
-    CardRoom& operator=(const CardRoom&) = delete;
-    ~CardRoom() {
-        if (at_ != nullptr) card_.release(at_);
-    }
-
-    /// Room for `count` numbers; what was there is lost where it grows.
-    [[nodiscard]] OutputArray<T> of(std::uint64_t count) {
-        if (count > count_) {
-            if (at_ != nullptr) card_.release(at_);
-            at_ = nullptr;
-            count_ = 0;
-            at_ = static_cast<T*>(card_.allocate(count * sizeof(T)));
-            count_ = count;
-        }
-        OutputArray<T> array;
-        array.data = at_;
-        array.count = count;
-        return array;
-    }
-    /// The numbers, at the front.
-    void put(std::span<const T> numbers) {
-        const OutputArray<T> array = of(numbers.size());
-        if (!numbers.empty()) card_.to_card(array.data, numbers.data(), numbers.size_bytes());
-    }
-    void put(T number) { put(std::span<const T>(&number, 1)); }
-    /// The first number, after all work ordered so far.
-    [[nodiscard]] T first() const {
-        T number{};
-        card_.to_host(&number, at_, sizeof(T));
-        return number;
-    }
-    [[nodiscard]] T* data() const { return at_; }
-
-private:
-    Card& card_;
-    T* at_ = nullptr;
-    std::uint64_t count_ = 0;
 };
 
 }  // namespace ASSAY_MACHINE

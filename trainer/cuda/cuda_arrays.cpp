@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, adopted arrays, and the operations on whole arrays.
+// Operations on whole arrays.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -39,45 +39,26 @@ HashPersonal personal_of() {
 }
 }  // namespace
 
-void CudaDevice::zero(float* at, std::uint64_t count) {
-    if (count != 0) card_->zero(at, count * sizeof(float));
+CudaDevice::Place CudaDevice::place_of(const float* at) const {
+    const Held* const holder = holder_of(at);
+    return holder == nullptr ? Place::kCard : holder->place;
 }
 
-void CudaDevice::read(const float* from, std::span<float> to) {
-    if (!to.empty()) card_->to_host(to.data(), from, to.size_bytes());
-}
-
-void CudaDevice::write(float* to, std::span<const float> from) {
-    if (!from.empty()) card_->to_card(to, from.data(), from.size_bytes());
-}
-
-float* CudaDevice::adopt(std::span<float> host) {
-    float* const at = allocate(host.size());
-    adopted_.push_back({at, host.data(), host.size()});
-    write(at, host);
-    return at;
-}
-
-const float* CudaDevice::adopt_read_only(std::span<const float> host) {
-    float* const at = allocate(host.size());
-    adopted_.push_back({at, nullptr, host.size()});
-    write(at, host);
-    return at;
-}
-
-void CudaDevice::sync(float* adopted) {
-    const auto found = std::find_if(adopted_.begin(), adopted_.end(),
-                                    [&](const Adoption& one) { return one.at == adopted; });
-    ASSAY_CHECK(found != adopted_.end() && (found->host != nullptr || found->count == 0));
-    read(adopted, std::span(found->host, found->count));
-}
-
-void CudaDevice::drop(const float* adopted) {
-    const auto found = std::find_if(adopted_.begin(), adopted_.end(),
-                                    [&](const Adoption& one) { return one.at == adopted; });
-    ASSAY_CHECK(found != adopted_.end());
-    card_->release(found->at);
-    adopted_.erase(found);
+template <class T, class Work>
+void CudaDevice::in_parts(std::span<const T> array, Place place, std::uint64_t part, const Work& work) {
+    for (std::uint64_t first = 0; first < array.size(); first += part) {
+        const std::uint64_t count = std::min<std::uint64_t>(part, array.size() - first);
+        if (place == Place::kCard) {
+            work(first, count, array.data() + first);
+            continue;
+        }
+        auto* const at = reinterpret_cast<T*>(bands_.begin(part * sizeof(T)));
+        bands_.fill(at, array.data() + first, count * sizeof(T),
+                    place == Place::kPinned ? HostMemory::kPinned : HostMemory::kPlain);
+        bands_.filled();
+        work(first, count, static_cast<const T*>(at));
+        bands_.end();
+    }
 }
 
 std::vector<float> CudaDevice::fetched(DeviceView array) {
@@ -87,65 +68,98 @@ std::vector<float> CudaDevice::fetched(DeviceView array) {
 }
 
 bool CudaDevice::is_finite(DeviceView array) {
+    settle(array.data());
     failed_.put(kNoOperator);
-    check_finite(stream(), {.numbers = array.data(),
-                            .rows = 1,
-                            .cols = array.size(),
-                            .stride = array.size(),
-                            .diverged = failed_.data()});
-    return failed_.first() == kNoOperator;
+    const Place place = place_of(array.data());
+    in_parts(array, place, place == Place::kCard ? array.size() : options_.band,
+             [&](std::uint64_t, std::uint64_t count, const float* at) {
+                 check_finite(
+                     stream(),
+                     {.numbers = at, .rows = 1, .cols = count, .stride = count, .diverged = failed_.data()});
+             });
+    // Of a card that has failed check() tells, not the array.
+    return failed_.first(kNoOperator) == kNoOperator;
 }
 
 template <class T>
-base::Hash256 CudaDevice::matrix_root(const program::TensorInfo& tensor, const T* numbers) {
-    const std::uint64_t leaves = arithmetic::tile_count(tensor.rows, tensor.cols);
-    if (leaves == 0) return base::merkle_empty_root();
-    const OutputArray<std::uint64_t> digests = digests_.of(4 * leaves);
-    hash_tiles(stream(), TileHashArgs<T>{tensor.rows, tensor.cols, numbers, personal_of<T>(), digests});
-    std::array<std::uint64_t, 4> root{};
-    card_->to_host(root.data(),
-                   hash_tree(stream(), leaves, digests, more_digests_.of(4 * ((leaves + 1) / 2)),
-                             words_of(base::personal::kNode)),
-                   sizeof(root));
-    return hash_of(root.data());
+OutputArray<std::uint64_t> CudaDevice::tile_digests(std::uint64_t cols, std::span<const T> matrix,
+                                                    Place place) {
+    constexpr std::uint64_t kWords = 4, kTile = arithmetic::kTile;
+    const std::uint64_t rows = matrix.size() / cols, across = (cols + kTile - 1) / kTile;
+    const OutputArray<std::uint64_t> digests = digests_.of(kWords * arithmetic::tile_count(rows, cols));
+    // Whole rows of tiles.
+    const std::uint64_t numbers = options_.band * sizeof(float) / sizeof(T);
+    const std::uint64_t height = std::max<std::uint64_t>(numbers / cols / kTile, 1) * kTile;
+    const std::uint64_t part = place == Place::kCard ? matrix.size() : std::min(height, rows) * cols;
+    in_parts(matrix, place, part, [&](std::uint64_t first, std::uint64_t count, const T* at) {
+        OutputArray<std::uint64_t> some = digests;
+        some.data += kWords * (first / cols / kTile) * across;
+        some.count = kWords * arithmetic::tile_count(count / cols, cols);
+        hash_tiles(stream(), TileHashArgs<T>{count / cols, cols, at, personal_of<T>(), some});
+    });
+    return digests;
 }
 
 template <class T>
-base::Hash256 CudaDevice::array_root(const std::vector<program::TensorInfo>& tensors,
-                                     std::span<const T> array) {
-    std::vector<base::Hash256> leaves;
-    leaves.reserve(tensors.size());
-    for (const program::TensorInfo& tensor : tensors) {
-        leaves.push_back(program::tensor_leaf(tensor, matrix_root(tensor, array.data() + tensor.offset)));
+std::vector<base::Hash256> CudaDevice::array_roots(const std::vector<program::TensorInfo>& tensors,
+                                                   std::span<const std::span<const T>> arrays) {
+    constexpr std::size_t kWords = 4;
+    const OutputArray<std::uint64_t> roots = roots_.of(kWords * tensors.size() * arrays.size());
+    std::uint64_t* next = roots.data;
+    for (const std::span<const T> array : arrays) {
+        const Place place = place_of(array.data());
+        for (const program::TensorInfo& tensor : tensors) {
+            const std::uint64_t leaves = arithmetic::tile_count(tensor.rows, tensor.cols);
+            if (leaves != 0) {
+                const auto matrix = array.subspan(tensor.offset, tensor.size());
+                const auto digests = tile_digests(tensor.cols, matrix, place);
+                const auto* const root =
+                    hash_tree(stream(), leaves, digests, more_digests_.of(kWords * ((leaves + 1) / 2)),
+                              words_of(base::personal::kNode));
+                lanes_.copy(CardLane::kWork, Direction::kOnCard, next, root, sizeof(base::Hash256));
+            }
+            next += kWords;
+        }
     }
-    return base::merkle_root(leaves);
+    // All of them in one copy.
+    std::vector<std::uint64_t> words(roots.count);
+    lanes_.to_host(words.data(), roots.data, words.size() * sizeof(std::uint64_t));
+    std::vector<base::Hash256> found;
+    const std::uint64_t* word = words.data();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        std::vector<base::Hash256> leaves;
+        leaves.reserve(tensors.size());
+        for (const program::TensorInfo& tensor : tensors) {
+            const bool is_empty = tensor.size() == 0;
+            leaves.push_back(
+                program::tensor_leaf(tensor, is_empty ? base::merkle_empty_root() : hash_of(word)));
+            word += kWords;
+        }
+        found.push_back(base::merkle_root(leaves));
+    }
+    return found;
 }
 
 base::Outcome<std::vector<base::Hash256>> CudaDevice::roots(const std::vector<program::TensorInfo>& tensors,
                                                             std::span<const DeviceView> arrays) {
     ASSAY_TRY(check_roots(tensors, arrays));
-    std::vector<base::Hash256> found;
-    for (const DeviceView array : arrays) found.push_back(array_root(tensors, array));
-    return found;
+    for (const DeviceView array : arrays) settle(array.data());
+    return array_roots<float>(tensors, arrays);
 }
 
 void CudaDevice::tile_hashes(std::uint64_t cols, std::span<const float> matrix,
                              std::span<base::Hash256> out) {
     if (out.empty()) return;
-    matrix_.put(matrix);
-    const OutputArray<std::uint64_t> digests = digests_.of(4 * out.size());
-    hash_tiles(stream(), TileHashArgs<float>{matrix.size() / cols, cols, matrix_.data(), personal_of<float>(),
-                                             digests});
-    std::vector<std::uint64_t> found(4 * out.size());
-    card_->to_host(found.data(), digests.data, found.size() * sizeof(std::uint64_t));
+    const auto digests = tile_digests(cols, matrix, Place::kPlain);
+    std::vector<std::uint64_t> found(digests.count);
+    lanes_.to_host(found.data(), digests.data, found.size() * sizeof(std::uint64_t));
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = hash_of(&found[4 * i]);
 }
 
 base::Outcome<base::Hash256> CudaDevice::update_root(const std::vector<program::TensorInfo>& tensors,
                                                      std::span<const std::int64_t> update) {
     ASSAY_TRY(check_update_root(tensors, update));
-    update_.put(update);
-    return array_root(tensors, std::span<const std::int64_t>(update_.data(), update.size()));
+    return array_roots<std::int64_t>(tensors, {&update, 1}).front();
 }
 
 base::Outcome<bool> CudaDevice::finalise(const RoundLaw& law, DeviceView start, DeviceView end,
@@ -153,22 +167,45 @@ base::Outcome<bool> CudaDevice::finalise(const RoundLaw& law, DeviceView start, 
     ASSAY_TRY(check_finalise(start, end, update));
     if (update.empty() || law.row.codec != &program::kInt64Codec)
         return law.row.codec->finalise(law.settings, fetched(start), fetched(end), update);
+    settle(start.data());
+    settle(end.data());
     failed_.put(kNoOperator);
-    const OutputArray<std::int64_t> made = update_.of(update.size());
-    cuda::finalise(stream(), {.count = update.size(),
-                              .sum_exponent = law.settings.sum_exponent,
-                              .start = start.data(),
-                              .end = end.data(),
-                              .update = made,
-                              .failed = failed_.data()});
-    card_->to_host(update.data(), made.data, update.size_bytes());
-    return failed_.first() == kNoOperator;
+    const std::uint64_t cut = std::min<std::uint64_t>(options_.band, update.size());
+    const OutputArray<std::int64_t> room = update_.of(cut);
+    const auto fill = [&](float* at, DeviceView from, HostMemory memory) {
+        bands_.fill(at, from.data(), from.size_bytes(), memory);
+        return static_cast<const float*>(at);
+    };
+    for (std::uint64_t first = 0; first < update.size(); first += cut) {
+        const std::uint64_t count = std::min<std::uint64_t>(cut, update.size() - first);
+        auto* const at = reinterpret_cast<float*>(bands_.begin(2 * cut * sizeof(float)));
+        const auto on_card = [&](DeviceView array, float* to) -> const float* {
+            const Place place = place_of(array.data());
+            const DeviceView part = array.subspan(first, count);
+            if (place == Place::kCard) return part.data();
+            return fill(to, part, place == Place::kPinned ? HostMemory::kPinned : HostMemory::kPlain);
+        };
+        FinaliseArgs args{.count = count,
+                          .sum_exponent = law.settings.sum_exponent,
+                          .start = on_card(start, at),
+                          .end = on_card(end, at + cut),
+                          .update = room,
+                          .failed = failed_.data()};
+        args.update.count = count;
+        bands_.filled();
+        cuda::finalise(stream(), args);
+        bands_.end();
+        lanes_.to_host(update.data() + first, room.data, count * sizeof(std::int64_t));
+    }
+    return failed_.first(kNoOperator) == kNoOperator;
 }
 
 base::Outcome<bool> CudaDevice::merge(const RoundLaw& law,
                                       std::span<const program::Contribution> contributions,
                                       DeviceArray parameters, DeviceArray outer_momentum) {
     ASSAY_TRY(check_merge(contributions, parameters, outer_momentum));
+    settle(parameters.data());
+    settle(outer_momentum.data());
     if (law.row.outer == &program::kOuterNesterov)
         return merge_by_kernel(law, contributions, parameters, outer_momentum);
     std::vector<float> base = fetched(parameters), momentum = fetched(outer_momentum);
@@ -180,8 +217,6 @@ base::Outcome<bool> CudaDevice::merge(const RoundLaw& law,
 
 bool CudaDevice::merge_by_kernel(const RoundLaw& law, std::span<const program::Contribution> contributions,
                                  DeviceArray parameters, DeviceArray outer_momentum) {
-    // Numbers of an update that are on the card at a time.
-    constexpr std::size_t kCut = std::size_t{1} << 20;
     std::vector<arithmetic::WeightedUpdate> updates;
     for (const program::Contribution& one : contributions)
         updates.push_back({one.update, one.weight, one.clip});
@@ -192,14 +227,17 @@ bool CudaDevice::merge_by_kernel(const RoundLaw& law, std::span<const program::C
     factors_.put(factors);
     const arithmetic::OuterCoefficients outer = program::outer_coefficients(law.settings);
     failed_.put(kNoOperator);
-    for (std::size_t first = 0; first < parameters.size(); first += kCut) {
-        const std::size_t count = std::min(kCut, parameters.size() - first);
-        const OutputArray<std::int64_t> room = update_.of(count * updates.size());
+    // Parts of parameters and momentum, and of all updates, are on the card at a time.
+    const std::uint64_t cut = std::max<std::uint64_t>(options_.band / updates.size(), 1);
+    for (std::uint64_t first = 0; first < parameters.size(); first += cut) {
+        const std::uint64_t count = std::min<std::uint64_t>(cut, parameters.size() - first);
+        auto* const room = bands_.begin((2 * sizeof(float) + updates.size() * sizeof(std::int64_t)) * cut);
+        auto* at = reinterpret_cast<std::int64_t*>(room);
         std::vector<const std::int64_t*> places;
         for (const arithmetic::WeightedUpdate& one : updates) {
-            std::int64_t* const at = room.data + places.size() * count;
-            card_->to_card(at, one.update.data() + first, count * sizeof(std::int64_t));
+            bands_.fill(at, one.update.data() + first, count * sizeof(std::int64_t), HostMemory::kPlain);
             places.push_back(at);
+            at += cut;
         }
         updates_.put(places);
         MergeArgs args{.count = count,
@@ -210,13 +248,28 @@ bool CudaDevice::merge_by_kernel(const RoundLaw& law, std::span<const program::C
                        .sum_exponent = law.settings.sum_exponent,
                        .learning_rate = outer.learning_rate,
                        .momentum = outer.momentum};
-        args.w.data = parameters.data() + first;
-        args.m.data = outer_momentum.data() + first;
+        const auto place = [&](DeviceArray array, float* to) {
+            float* const here = array.data() + first;
+            if (place_of(array.data()) == Place::kCard) return here;
+            bands_.fill(to, here, count * sizeof(float), HostMemory::kPinned);
+            return to;
+        };
+        args.w.data = place(parameters, reinterpret_cast<float*>(at));
+        args.m.data = place(outer_momentum, reinterpret_cast<float*>(at) + cut);
         args.w.count = args.m.count = count;
         args.failed = failed_.data();
+        bands_.filled();
         cuda::merge(stream(), args);
+        const auto take = [&](DeviceArray array, const float* from) {
+            float* const here = array.data() + first;
+            if (from != here) bands_.take(here, from, count * sizeof(float));
+        };
+        take(parameters, args.w.data);
+        take(outer_momentum, args.m.data);
+        bands_.end();
     }
-    return failed_.first() == kNoOperator;
+    bands_.finish();
+    return failed_.first(kNoOperator) == kNoOperator;
 }
 
 }  // namespace ASSAY_MACHINE

@@ -2,6 +2,8 @@
 #include "trainer/cuda/cuda_device.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 #include "contracts/arithmetic/rope.hpp"
@@ -10,52 +12,51 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-CudaDevice::CudaDevice(std::unique_ptr<Card> card)
-    : card_(std::move(card)),
-      diverged_(*card_),
-      failed_(*card_),
-      loss_total_(*card_),
-      inputs_(*card_),
-      targets_(*card_),
-      token_(*card_),
-      token_first_(*card_),
-      places_(*card_),
-      rope_cos_(*card_),
-      rope_sin_(*card_),
-      left_(*card_),
-      right_(*card_),
-      digests_(*card_),
-      more_digests_(*card_),
-      sums_(*card_),
-      more_sums_(*card_),
-      matrix_(*card_),
-      update_(*card_),
-      updates_(*card_),
-      factors_(*card_) {}
+CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
+    : options_(options),
+      card_(std::move(card)),
+      lanes_(*card_, options.staging),
+      bands_(lanes_),
+      diverged_(lanes_),
+      failed_(lanes_),
+      gathered_(lanes_),
+      loss_total_(lanes_),
+      inputs_(lanes_),
+      targets_(lanes_),
+      token_(lanes_),
+      token_first_(lanes_),
+      places_(lanes_),
+      rope_cos_(lanes_),
+      rope_sin_(lanes_),
+      left_(lanes_),
+      right_(lanes_),
+      digests_(lanes_),
+      more_digests_(lanes_),
+      roots_(lanes_),
+      sums_(lanes_),
+      more_sums_(lanes_),
+      update_(lanes_),
+      updates_(lanes_),
+      factors_(lanes_) {}
 
 CudaDevice::~CudaDevice() {
-    for (const Adoption& one : adopted_) card_->release(one.at);
+    while (!adopted_.empty()) drop(adopted_.back().at);
 }
 
-PlanHints CudaDevice::hints() const { return {.tokens = 2048, .head_rows = 2048, .runs_groups = false}; }
+PlanHints CudaDevice::hints() const {
+    PlanHints hints{.tokens = 2048, .head_rows = 2048, .runs_groups = false};
+    constexpr std::uint64_t kPiece = 256;  // bytes that a warp reads at a time, and more
+    hints.alignment = kPiece / sizeof(float);
+    if (!capacity()) return hints;
+    // So many tokens fill every processor of a large card; the plan takes fewer where memory asks for it.
+    hints.tokens = std::uint64_t{32} << 10U;
+    hints.head_rows = std::uint64_t{4} << 10U;
+    return hints;
+}
 
-std::uint64_t CudaDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {
-    // Digits take at most a word of each plane for four numbers, lines filled up to 32, and an exponent for
-    // 128; sums of columns, sequences and tiles are shorter than their tensors.
-    constexpr std::uint64_t kBytesANumber = 4, kLeast = 32;
-    std::uint64_t most = 0;
-    for (const program::Operator& one : program.operators) {
-        std::uint64_t bytes = 0;
-        for (const auto* list : {&one.operands, &one.outputs}) {
-            for (const program::TensorId id : *list) {
-                const program::Tensor& tensor = program.tensors[id];
-                const std::uint64_t rows = tensor.rows.of(shape.sequences);
-                bytes += kBytesANumber * (rows + kLeast) * (tensor.cols + kLeast);
-            }
-        }
-        most = std::max(most, bytes);
-    }
-    return most;
+base::Outcome<void> CudaDevice::check() {
+    lanes_.finish();
+    return card_->check();
 }
 
 void CudaDevice::begin(const program::Program& program, const StepNumbers& numbers) {
@@ -65,6 +66,8 @@ void CudaDevice::begin(const program::Program& program, const StepNumbers& numbe
     context_ = model.context;
     diverged_.put(kNoOperator);
     loss_total_.put(0.0F);
+    // Once the update has run nothing may fail any more for want of memory.
+    static_cast<void>(gathered_.of(1 + kMostGathered));
     if (model.has_rotary_positions() && rope_model_ != model) {
         std::vector<float> cos(context_ * model.head_dim() / 2), sin(cos.size());
         arithmetic::rope_table(context_, model.head_dim(), static_cast<double>(model.rope_theta.value()), cos,
@@ -114,22 +117,38 @@ void CudaDevice::select(std::uint64_t first, std::uint64_t count) {
 void CudaDevice::run(const GroupCall& call) {
     const bool is_update = call.group.kind == GroupKind::kUpdate;
     ASSAY_CHECK(is_update || call.group.kind == GroupKind::kSingle);
+    for (const auto* list : {&call.group.reads, &call.group.writes}) {
+        for (const program::TensorId id : *list) settle(call.tensors[id]);
+    }
     const auto each = [&](UpdatePass pass) {
         for (const std::uint32_t index : call.group.operators) {
             run_one({program_->operators[index], call.tensors, index}, pass);
         }
     };
-    if (!is_update) return each(UpdatePass::kAlways);
-    // All parameters change or none: whether one would not be finite is known only after all were tried.
+    if (!is_update) {
+        each(UpdatePass::kAlways);
+        return bands_.finish();
+    }
+    // One stream of work: whatever is not finite is known on the card before kApply looks, and the host waits
+    // for nothing. All parameters change or none: whether one would not be finite is known only after all
+    // were tried.
     each(UpdatePass::kTry);
     each(UpdatePass::kApply);
+    bands_.finish();
 }
 
 std::optional<std::uint32_t> CudaDevice::wait(std::span<const float* const> scalars,
                                               std::span<float> values) {
-    for (std::size_t i = 0; i < scalars.size(); ++i) card_->to_host(&values[i], scalars[i], sizeof(float));
-    const unsigned index = diverged_.first();
-    return index == kNoOperator ? std::nullopt : std::optional<std::uint32_t>(index);
+    ASSAY_CHECK(scalars.size() == values.size() && scalars.size() <= kMostGathered);
+    GatherArgs args{.count = static_cast<unsigned>(scalars.size()), .diverged = diverged_.data()};
+    std::copy(scalars.begin(), scalars.end(), args.from);
+    args.out = gathered_.of(1 + kMostGathered);
+    args.out.count = 1 + scalars.size();
+    gather(stream(), args);
+    std::array<std::uint32_t, 1 + kMostGathered> words{kNoOperator};
+    lanes_.to_host(words.data(), args.out.data, args.out.count * sizeof(std::uint32_t));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::bit_cast<float>(words[1 + i]);
+    return words[0] == kNoOperator ? std::nullopt : std::optional<std::uint32_t>(words[0]);
 }
 
 std::uint64_t CudaDevice::rows_of(program::TensorId id) const {

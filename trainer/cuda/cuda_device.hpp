@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudaDevice gives a GPU, or an emulated one, as a Device: every operator, root and end of a round is
-// launched on a Card. Adopted arrays are copies on it. Operators run one by one, each tensor in memory.
+// launched on a Card. Adopted arrays are copies on it; streamed ones stay with the host and go through it a
+// part at a time. Operators run one by one, each tensor in memory.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "trainer/cuda/card.hpp"
+#include "trainer/cuda/card_bands.hpp"
 #include "trainer/cuda/launch/arrays.hpp"
 #include "trainer/cuda/launch/products.hpp"
 #include "trainer/cuda/launch/rows.hpp"
@@ -16,24 +17,33 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
+/// Sizes on which no bit depends.
+struct CudaOptions {
+    std::uint64_t staging = std::uint64_t{8} << 20U;  ///< bytes of pinned memory for copies
+    std::uint64_t band = std::uint64_t{1}
+                         << 20U;  ///< numbers of a streamed array that are on the card at a time
+};
+
 class CudaDevice : public Device {
 public:
-    explicit CudaDevice(std::unique_ptr<Card> card);
+    explicit CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options = {});
     ~CudaDevice() override;
 
     [[nodiscard]] std::string_view name() const override { return card_->name(); }
     [[nodiscard]] PlanHints hints() const override;
-    [[nodiscard]] base::Outcome<void> check() override { return card_->check(); }
+    [[nodiscard]] std::optional<std::uint64_t> capacity() const override { return card_->capacity(); }
+    /// Waits for what was ordered, if anything was since the last wait.
+    [[nodiscard]] base::Outcome<void> check() override;
 
-    float* allocate(std::uint64_t count) override {
-        return static_cast<float*>(card_->allocate(count * sizeof(float)));
-    }
+    float* allocate(std::uint64_t count) override;
     void release(float* at) override { card_->release(at); }
     void zero(float* at, std::uint64_t count) override;
     void read(const float* from, std::span<float> to) override;
     void write(float* to, std::span<const float> from) override;
     float* adopt(std::span<float> host) override;
     const float* adopt_read_only(std::span<const float> host) override;
+    float* adopt_streamed(std::span<float> host) override;
+    const float* adopt_streamed_read_only(std::span<const float> host) override;
     void sync(float* adopted) override;
     void drop(const float* adopted) override;
     [[nodiscard]] std::uint64_t scratch(const program::Program&, const Group&,
@@ -42,6 +52,7 @@ public:
     }
     [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
                                           const GroupShape& shape) const override;
+    [[nodiscard]] std::uint64_t host_bytes() const override { return options_.staging; }
     void begin(const program::Program& program, const StepNumbers& numbers) override;
     void load(std::span<const std::uint32_t> tokens) override;
     void select(std::uint64_t first, std::uint64_t count) override;
@@ -62,6 +73,9 @@ public:
     [[nodiscard]] base::Outcome<bool> merge(const RoundLaw& law,
                                             std::span<const program::Contribution> contributions,
                                             DeviceArray parameters, DeviceArray outer_momentum) override;
+
+protected:
+    [[nodiscard]] Card& card() { return *card_; }
 
 private:
     using Operator = program::Operator;
@@ -86,7 +100,7 @@ private:
     };
     // Digits of one operand, and room for those of later products.
     struct Digited {
-        explicit Digited(Card& card) : words(card), exponents(card) {}
+        explicit Digited(CardLanes& lanes) : words(lanes), exponents(lanes) {}
         CardRoom<std::uint32_t> words;
         CardRoom<std::int32_t> exponents;
     };
@@ -103,6 +117,8 @@ private:
     void embedding(const OperatorCall& call);
     void norm(const OperatorCall& call);
     void update(const OperatorCall& call, UpdatePass pass);
+    // Of moments that stay with the host.
+    void update_streamed(const AdamWArgs& all, UpdatePass pass);
 
     void multiply(const Operator& one, const Products& products);
     void multiply_exactly(const Operator& one, const Products& products);
@@ -110,11 +126,22 @@ private:
     // Notes the operator if a number that it wrote is not finite.
     void check_outputs(const OperatorCall& call);
 
-    // The root of a matrix, and of an array that is cut into tensors.
+    // Where the numbers of a whole array lie.
+    enum class Place : std::uint8_t { kCard, kPinned, kPlain };
+    [[nodiscard]] Place place_of(const float* at) const;
+    [[nodiscard]] Place place_of(const std::int64_t*) const {
+        return Place::kPlain;
+    }  // updates are the host's
+    // Calls work(first, count, at) on parts of an array, each on the card: a streamed one's in turn.
+    template <class T, class Work>
+    void in_parts(std::span<const T> array, Place place, std::uint64_t part, const Work& work);
+    // Digests of a matrix's tiles.
     template <class T>
-    base::Hash256 matrix_root(const program::TensorInfo& tensor, const T* numbers);
+    OutputArray<std::uint64_t> tile_digests(std::uint64_t cols, std::span<const T> matrix, Place place);
+    // Roots of arrays that are cut into tensors.
     template <class T>
-    base::Hash256 array_root(const std::vector<program::TensorInfo>& tensors, std::span<const T> array);
+    std::vector<base::Hash256> array_roots(const std::vector<program::TensorInfo>& tensors,
+                                           std::span<const std::span<const T>> arrays);
 
     [[nodiscard]] OutputArray<float> out(const OperatorCall& call, std::size_t i) const;
     [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program_->tensors[id].cols; }
@@ -122,27 +149,37 @@ private:
     [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
     [[nodiscard]] const std::uint32_t* inputs() const { return inputs_.data() + first_ * context_; }
     [[nodiscard]] const std::uint32_t* targets() const { return targets_.data() + first_ * context_; }
-    [[nodiscard]] LaunchStream stream() { return card_->stream(); }
+    [[nodiscard]] LaunchStream stream() { return lanes_.stream(); }
     // Copies an array to the host.
     [[nodiscard]] std::vector<float> fetched(DeviceView array);
     [[nodiscard]] bool merge_by_kernel(const RoundLaw& law,
                                        std::span<const program::Contribution> contributions,
                                        DeviceArray parameters, DeviceArray outer_momentum);
 
-    // An array of the host and its copy on the card.
-    struct Adoption {
+    // An array of the host and where its numbers are meanwhile.
+    struct Held {
         float* at = nullptr;
         float* host = nullptr;  // null: only read
         std::uint64_t count = 0;
+        Place place = Place::kCard;
+        std::optional<Ticket> coming;  // of a copy that no work was held for yet
     };
+    Held& held(const float* at);
+    [[nodiscard]] const Held* holder_of(const float* at) const;
+    // Holds work until the adopted array in which the address lies is there.
+    void settle(const float* at);
 
+    CudaOptions options_;
     std::unique_ptr<Card> card_;  // outlives all room on it
+    CardLanes lanes_;
+    CardBands bands_;
     const program::Program* program_ = nullptr;
     StepNumbers numbers_;
     std::uint64_t context_ = 0;
     std::uint64_t first_ = 0, sequences_ = 0;
     CardRoom<unsigned> diverged_;  // first operator with a number that was not finite
     CardRoom<unsigned> failed_;    // the same of a whole array
+    CardRoom<std::uint32_t> gathered_;
     CardRoom<float> loss_total_;
     std::vector<std::uint32_t> loaded_;  // inputs on the host
     CardRoom<std::uint32_t> inputs_, targets_;
@@ -152,10 +189,9 @@ private:
     std::optional<program::ModelConfig> rope_model_;
     CardRoom<float> rope_cos_, rope_sin_;
     Digited left_, right_;
-    std::vector<Adoption> adopted_;
-    CardRoom<std::uint64_t> digests_, more_digests_;
+    std::vector<Held> adopted_;
+    CardRoom<std::uint64_t> digests_, more_digests_, roots_;
     CardRoom<float> sums_, more_sums_;  // of columns, sequences, tiles
-    CardRoom<float> matrix_;            // of the host
     CardRoom<std::int64_t> update_;
     CardRoom<const std::int64_t*> updates_;
     CardRoom<std::uint64_t> factors_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operator at a time: its kernels by its kind, and the check of what it wrote.
+#include <algorithm>
+
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/layer_norm.hpp"
 #include "contracts/arithmetic/loss.hpp"
@@ -71,6 +73,7 @@ void CudaDevice::check_outputs(const OperatorCall& call) {
     const std::uint64_t keys = model.key_value_heads() * dim;
     for (std::size_t i = 0; i < call.one.outputs.size(); ++i) {
         const program::TensorId id = call.one.outputs[i];
+        if (place_of(call.tensors[id]) != Place::kCard) continue;  // the update looks at each part
         FiniteArgs args{.numbers = call.tensors[id],
                         .rows = rows_of(id),
                         .cols = cols(id),
@@ -274,7 +277,39 @@ void CudaDevice::update(const OperatorCall& call, UpdatePass pass) {
                    .diverged = diverged_.data(),
                    .index = call.index};
     if (!program_->parameters[call.one.operands[2]].decays()) args.coefficients.decay = 0.0F;
-    adamw(stream(), pass, args);
+    if (place_of(args.m.data) == Place::kCard) return adamw(stream(), pass, args);
+    update_streamed(args, pass);
+}
+
+void CudaDevice::update_streamed(const AdamWArgs& all, UpdatePass pass) {
+    for (std::uint64_t first = 0; first < all.count; first += options_.band) {
+        const std::uint64_t count = std::min(options_.band, all.count - first), bytes = count * sizeof(float);
+        AdamWArgs args = all;
+        args.count = args.w.count = args.m.count = args.v.count = count;
+        args.g += first;
+        args.w.data += first;
+        args.m.data = reinterpret_cast<float*>(bands_.begin(2 * options_.band * sizeof(float)));
+        args.v.data = args.m.data + options_.band;
+        bands_.fill(args.m.data, all.m.data + first, bytes, HostMemory::kPinned);
+        bands_.fill(args.v.data, all.v.data + first, bytes, HostMemory::kPinned);
+        bands_.filled();
+        adamw(stream(), pass, args);
+        if (pass != UpdatePass::kTry) {
+            bands_.take(all.m.data + first, args.m.data, bytes);
+            bands_.take(all.v.data + first, args.v.data, bytes);
+        }
+        if (pass == UpdatePass::kAlways) {
+            for (const OutputArray<float>& moment : {args.m, args.v}) {
+                check_finite(stream(), {.numbers = moment.data,
+                                        .rows = 1,
+                                        .cols = count,
+                                        .stride = count,
+                                        .diverged = all.diverged,
+                                        .index = all.index});
+            }
+        }
+        bands_.end();
+    }
 }
 
 }  // namespace ASSAY_MACHINE

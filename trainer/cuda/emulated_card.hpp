@@ -1,21 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives tests, and whoever doubts the kernels, CudaHostDevice: CudaDevice on an emulated card ("cuda-host").
-// Its memory is the host's, but nothing of it is shared: adopted arrays are copies, as on a GPU. Slow; no
-// miner works on it.
+// Its memory is the host's, but nothing of it is shared: adopted arrays are copies, as on a GPU. What is
+// ordered runs late, early or in a drawn order, as the threads' order has it (lane_queues.hpp); memory that
+// is given back is given out again at once. It counts, and fails where it is told to. Slow; no miner works on
+// it.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "trainer/cuda/cuda_device.hpp"
+#include "trainer/cuda/lane_queues.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// An emulated card with `threads` of the host.
-std::unique_ptr<Card> make_emulated_card(int threads, const StreamOptions& options);
+/// What goes wrong on a card; each counts from 0.
+struct CardTroubles {
+    std::optional<std::uint64_t> no_memory_at;  ///< the allocation that fails
+    std::optional<std::uint64_t> bad_launch;    ///< the launch that does not happen
+    std::optional<std::uint64_t> lost_at;       ///< the call from which on nothing happens any more
+};
+
+struct EmulatedOptions {
+    StreamOptions stream = {};  ///< kAscending: lanes run late; kDescending: copies early; kSeeded: as drawn
+    std::uint64_t memory = 0;   ///< bytes of the card; 0: as many as the host has
+    CardTroubles troubles = {};
+};
+
+/// How often a card was asked.
+struct CardCounts {
+    std::uint64_t waits = 0;
+    std::uint64_t copies_to_card = 0;
+    std::uint64_t copies_to_host = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t launches = 0;
+    std::uint64_t calls = 0;  ///< of all kinds
+    std::uint64_t bytes = 0;  ///< of the card that are in use
+    std::uint64_t peak = 0;   ///< the most at a time
+};
+
+class EmulatedCard final : public Card {
+public:
+    EmulatedCard(int threads, const EmulatedOptions& options);
+    ~EmulatedCard() override;
+
+    [[nodiscard]] const CardCounts& counts() const { return counts_; }
+    /// From now on.
+    void set_troubles(const CardTroubles& troubles);
+
+    [[nodiscard]] std::string_view name() const override { return "cuda-host"; }
+    [[nodiscard]] std::optional<std::uint64_t> capacity() const override;
+    [[nodiscard]] LaunchStream stream() override { return stream_; }
+    void* allocate(std::uint64_t bytes) override;
+    void release(void* at) override;
+    void* allocate_pinned(std::uint64_t bytes) override;
+    void release_pinned(void* at) override;
+    void zero(void* at, std::uint64_t bytes) override;
+    void copy(CardLane lane, Direction direction, void* to, const void* from, std::uint64_t bytes) override;
+    void discard(CardLane lane, void* at, std::uint64_t bytes) override;
+    [[nodiscard]] Ticket record(CardLane lane) override;
+    void hold(CardLane lane, Ticket until) override;
+    void wait(Ticket until) override;
+    [[nodiscard]] bool has_failed() override { return !failure_.empty(); }
+    [[nodiscard]] base::Outcome<void> check() override;
+
+private:
+    using Blocks = std::map<const std::byte*, std::uint64_t>;  // bytes by address
+
+    // Counts a call; false: the card is lost.
+    bool call();
+    void launch(std::function<void()> work);
+    [[nodiscard]] static bool contains(const Blocks& blocks, const void* at, std::uint64_t bytes);
+    void run_all();
+
+    ThreadPool pool_;
+    KernelStream stream_;
+    LaneQueues queues_;
+    EmulatedOptions options_;
+    CardCounts counts_;
+    std::uint64_t calls_ = 0, allocations_ = 0, launches_ = 0;  // since the troubles were set
+    std::string failure_;                                       // empty: none
+    std::string misplaced_;  // a copy between places where none can be; empty: none
+    Blocks blocks_, pinned_;
+    std::vector<std::pair<std::byte*, std::uint64_t>> kept_;  // given back, to be given out again
+};
 
 class CudaHostDevice final : public CudaDevice {
 public:
     explicit CudaHostDevice(int threads, const StreamOptions& options = {})
-        : CudaDevice(make_emulated_card(threads, options)) {}
+        : CudaHostDevice(threads, EmulatedOptions{.stream = options}) {}
+    CudaHostDevice(int threads, const EmulatedOptions& options, const CudaOptions& sizes = {})
+        : CudaDevice(std::make_unique<EmulatedCard>(threads, options), sizes) {}
+    [[nodiscard]] EmulatedCard& emulated() { return static_cast<EmulatedCard&>(card()); }
 };
 
 }  // namespace ASSAY_MACHINE

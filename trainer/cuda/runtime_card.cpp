@@ -1,62 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU by CUDA's runtime. Compiled by nvcc alone, to an object: no program links it yet, and no card has run
-// it.
+// A GPU by CUDA's runtime. Compiled by nvcc, to an object: no card has run it.
 #include <cuda_runtime.h>
 
-#include <new>
+#include <algorithm>
+#include <array>
 #include <string>
 
+#include "trainer/cuda/card_pool.hpp"
 #include "trainer/cuda/cuda_device.hpp"
 #include "trainer/cuda/runtime_card.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer::cuda {
 
 namespace {
+// Tickets of a lane use so many events in turn. An older one than the last round names a later ticket of the
+// same lane, whose work is done after its own: whoever waits for it waits longer, never too short.
+constexpr std::uint64_t kEvents = 64;
+
 class RuntimeCard final : public Card {
 public:
-    explicit RuntimeCard(int number) : number_(number), name_("cuda:" + std::to_string(number)) {
+    RuntimeCard(int number, std::uint64_t memory)
+        : number_(number), name_("cuda:" + std::to_string(number)), memory_(memory) {
         note(cudaSetDevice(number_));
-        note(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+        pool_ = make_card_pool(number_);
+        if (pool_->stream() == nullptr) note(cudaErrorInvalidResourceHandle);
+        note(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking));
+        for (auto& events : events_) {
+            for (cudaEvent_t& event : events) note(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+        }
     }
     ~RuntimeCard() override {
-        if (stream_ != nullptr) note(cudaStreamDestroy(stream_));
+        note(cudaSetDevice(number_));
+        for (auto& events : events_) {
+            for (cudaEvent_t event : events) {
+                if (event != nullptr) note(cudaEventDestroy(event));
+            }
+        }
+        if (copies_ != nullptr) note(cudaStreamDestroy(copies_));
     }
 
     [[nodiscard]] std::string_view name() const override { return name_; }
-    [[nodiscard]] LaunchStream stream() override {
-        note(cudaSetDevice(number_));  // of the calling thread
-        return stream_;
-    }
+    [[nodiscard]] std::optional<std::uint64_t> capacity() const override { return memory_; }
+    [[nodiscard]] LaunchStream stream() override { return lane(CardLane::kWork); }
 
     void* allocate(std::uint64_t bytes) override {
-        void* at = nullptr;
-        const cudaError_t error = cudaMallocAsync(&at, bytes == 0 ? 1 : bytes, stream());
-        if (error == cudaErrorMemoryAllocation) {
-            static_cast<void>(cudaGetLastError());  // so that later work does not fail by it
-            throw std::bad_alloc();
-        }
+        if (first_ != cudaSuccess) throw lost_device(name_, words());
+        cudaError_t error = cudaSuccess;
+        note(cudaSetDevice(number_));
+        void* const at = pool_->allocate(bytes, error);
         note(error);
-        if (at == nullptr) throw std::bad_alloc();
+        if (at == nullptr && first_ != cudaSuccess) throw lost_device(name_, words());
+        if (at == nullptr) throw out_of_device_memory(name_, bytes, used(), memory_);
         return at;
     }
-    void release(void* at) override { note(cudaFreeAsync(at, stream())); }
-    void zero(void* at, std::uint64_t bytes) override { note(cudaMemsetAsync(at, 0, bytes, stream())); }
-    void to_card(void* to, const void* from, std::uint64_t bytes) override {
-        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()));
-        note(cudaStreamSynchronize(stream_));
+    void release(void* at) override {
+        note(cudaSetDevice(number_));
+        note(pool_->release(at));
     }
-    void to_host(void* to, const void* from, std::uint64_t bytes) override {
-        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()));
-        note(cudaStreamSynchronize(stream_));
+    void* allocate_pinned(std::uint64_t bytes) override {
+        void* at = nullptr;
+        note(cudaSetDevice(number_));
+        const cudaError_t error = cudaMallocHost(&at, bytes == 0 ? 1 : bytes);
+        if (error == cudaErrorMemoryAllocation) {
+            static_cast<void>(cudaGetLastError());
+            throw std::bad_alloc();  // the host's
+        }
+        note(error);
+        if (at == nullptr) throw lost_device(name_, words());
+        return at;
+    }
+    void release_pinned(void* at) override { note(cudaFreeHost(at)); }
+
+    void zero(void* at, std::uint64_t bytes) override {
+        note(cudaMemsetAsync(at, 0, bytes, lane(CardLane::kWork)));
+    }
+    void copy(CardLane on, Direction direction, void* to, const void* from, std::uint64_t bytes) override {
+        const cudaMemcpyKind kind = direction == Direction::kToCard   ? cudaMemcpyHostToDevice
+                                    : direction == Direction::kToHost ? cudaMemcpyDeviceToHost
+                                                                      : cudaMemcpyDeviceToDevice;
+        note(cudaMemcpyAsync(to, from, bytes, kind, lane(on)));
     }
 
+    [[nodiscard]] Ticket record(CardLane on) override {
+        const Ticket ticket{on, ++tickets_[static_cast<std::size_t>(on)]};
+        note(cudaEventRecord(event(ticket), lane(on)));
+        return ticket;
+    }
+    void hold(CardLane on, Ticket until) override { note(cudaStreamWaitEvent(lane(on), event(until), 0)); }
+    void wait(Ticket until) override { note(cudaEventSynchronize(event(until))); }
+
+    [[nodiscard]] bool has_failed() override {
+        note(cudaPeekAtLastError());  // of launches
+        return first_ != cudaSuccess;
+    }
     [[nodiscard]] base::Outcome<void> check() override {
-        note(cudaStreamSynchronize(stream()));
         note(cudaGetLastError());
         if (first_ == cudaSuccess) return {};
-        return base::fail(base::ErrorKind::kPreflight,
-                          name_ + ": " + cudaGetErrorName(first_) + ": " + cudaGetErrorString(first_),
-                          "look at the card and its driver with nvidia-smi; until then use another device");
+        return base::Failed<base::Error>{lost_device(name_, words()).error()};
     }
 
 private:
@@ -64,34 +105,83 @@ private:
     void note(cudaError_t error) {
         if (first_ == cudaSuccess) first_ = error;
     }
+    [[nodiscard]] std::string words() const {
+        return std::string(cudaGetErrorName(first_)) + ": " + cudaGetErrorString(first_);
+    }
+    [[nodiscard]] cudaStream_t lane(CardLane on) {
+        note(cudaSetDevice(number_));  // of the calling thread
+        return on == CardLane::kWork ? pool_->stream() : copies_;
+    }
+    [[nodiscard]] cudaEvent_t event(Ticket ticket) const {
+        return events_[static_cast<std::size_t>(ticket.lane)][ticket.number % kEvents];
+    }
+    // Bytes of the card that anybody uses.
+    [[nodiscard]] std::uint64_t used() {
+        std::size_t free = 0, total = 0;
+        note(cudaMemGetInfo(&free, &total));
+        return total - free;
+    }
+
     int number_;
     std::string name_;
-    cudaStream_t stream_ = nullptr;
+    std::uint64_t memory_;
+    std::unique_ptr<CardPool> pool_;
+    cudaStream_t copies_ = nullptr;
+    std::array<std::array<cudaEvent_t, kEvents>, 2> events_{};
+    std::array<std::uint64_t, 2> tickets_{};
     cudaError_t first_ = cudaSuccess;
 };
+
+base::Failed<base::Error> refuse(const std::string& what, const std::string& fix) {
+    return base::fail(base::ErrorKind::kPreflight, what, fix);
+}
+
+// What plans may use: what was given, else what is free now, less a part of the card that drivers and
+// libraries take later.
+base::Outcome<std::uint64_t> memory_of(const std::string& name, std::uint64_t given) {
+    constexpr std::size_t kReserved = 16;  // a sixteenth
+    std::size_t free = 0, total = 0;
+    const cudaError_t error = cudaMemGetInfo(&free, &total);
+    if (error != cudaSuccess) {
+        return refuse(name + ": " + cudaGetErrorString(error),
+                      "look at the card and its driver with nvidia-smi");
+    }
+    if (given > total) {
+        return refuse(
+            name + " has " + memory_text(total) + ", less than the " + memory_text(given) + " given",
+            "lower --device-memory");
+    }
+    if (given != 0) return given;
+    const std::size_t reserved = total / kReserved;
+    if (free <= reserved) {
+        return refuse(name + " has " + memory_text(free) + " free, of " + memory_text(total),
+                      "end what else uses the card, or use another device");
+    }
+    return free - reserved;
+}
 }  // namespace
 
-base::Outcome<std::unique_ptr<Device>> open_card(int number) {
+base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory) {
+    const std::string name = "cuda:" + std::to_string(number);
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
-        return base::fail(base::ErrorKind::kPreflight, std::string("CUDA: ") + cudaGetErrorString(error),
-                          "install NVIDIA's driver, or use another device");
+        return refuse(std::string("CUDA: ") + cudaGetErrorString(error),
+                      "install NVIDIA's driver, or use another device");
     }
     if (number < 0 || number >= count) {
-        return base::fail(base::ErrorKind::kPreflight,
-                          "cuda:" + std::to_string(number) + " is not there: this machine has " +
-                              std::to_string(count) + " cards",
-                          "use a number below that");
+        return refuse(name + " is not there: this machine has " + std::to_string(count) + " cards",
+                      "use a number below that");
     }
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, number) != cudaSuccess ||
         properties.major * 10 + properties.minor < 75) {
-        return base::fail(base::ErrorKind::kPreflight,
-                          "cuda:" + std::to_string(number) + " is older than compute capability 7.5",
-                          "use a card of the Turing generation or later, or another device");
+        return refuse(name + " is older than compute capability 7.5",
+                      "use a card of the Turing generation or later, or another device");
     }
-    auto card = std::make_unique<RuntimeCard>(number);
+    if (cudaSetDevice(number) != cudaSuccess) return refuse(name + " cannot be used", "use another device");
+    ASSAY_ASSIGN(const std::uint64_t budget, memory_of(name, memory));
+    auto card = std::make_unique<RuntimeCard>(number, budget);
     ASSAY_TRY(card->check());
     return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(card)));
 }

@@ -2,6 +2,7 @@
 // Gives whoever opens devices a GPU of this machine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "contracts/base/error.hpp"
@@ -9,8 +10,9 @@
 
 namespace assay::trainer::cuda {
 
-/// Card `number` of this machine, as CUDA's runtime counts them. kPreflight where there is no driver, no such
-/// card, or one older than compute capability 7.5.
-base::Outcome<std::unique_ptr<Device>> open_card(int number);
+/// Card `number` of this machine, as CUDA's runtime counts them, of which plans may use `memory` bytes; 0:
+/// what is free, less a sixteenth of the card. kPreflight where there is no driver, not so much memory, no
+/// such card, or one older than compute capability 7.5.
+base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory);
 
 }  // namespace assay::trainer::cuda

@@ -44,7 +44,8 @@ constexpr NamedDevice kDevices[] = {
 #ifdef ASSAY_CUDA_HOST
     {"cuda-host",
      [](const DeviceOptions& options) -> std::unique_ptr<Device> {
-         return std::make_unique<cuda::CudaHostDevice>(options.threads);
+         return std::make_unique<cuda::CudaHostDevice>(options.threads,
+                                                       cuda::EmulatedOptions{.memory = options.memory});
      },
      nullptr},
 #endif
@@ -89,7 +90,7 @@ std::optional<int> card_number(std::string_view name) {
 
 base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
 #ifdef ASSAY_CUDA_CARDS
-    if (const auto number = card_number(options.name)) return cuda::open_card(*number);
+    if (const auto number = card_number(options.name)) return cuda::open_card(*number, options.memory);
 #endif
     ASSAY_ASSIGN(const NamedDevice* entry, find(options));
     std::unique_ptr<Device> device = entry->open(options);

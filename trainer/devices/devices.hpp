@@ -19,6 +19,9 @@ struct DeviceOptions {
     std::string name = "cpu";  ///< "cpu"; "reference": the scalar law; "cuda-host": a GPU's kernels, emulated
     int threads = 1;           ///< of the host, 1 … 256
     CpuOptions cpu = {};       ///< of the processor alone; each device has options of its own type
+    /// Bytes of its own memory that a GPU may use, or one that is emulated has; 0: what it has. The others
+    /// work in the host's.
+    std::uint64_t memory = 0;
 };
 
 /// The device, ready to work. kPreflight when this build has none of that name, when it is not there, or when

@@ -14,6 +14,7 @@
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/state_root.hpp"
 #include "trainer/run/job_runner_impl.hpp"
+#include "trainer/step/device_failure.hpp"
 #include "trainer/step/memory_budget.hpp"
 
 namespace assay::trainer {
@@ -35,10 +36,7 @@ base::Outcome<void> check_tokens(TokenView view, std::uint32_t vocabulary, const
     return {};
 }
 
-base::Failed<base::Error> out_of_memory() {
-    return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
-                      "use a smaller micro-batch or a machine with more memory");
-}
+constexpr const char* kStep = "a training step";
 }  // namespace
 
 JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
@@ -59,17 +57,19 @@ base::Outcome<void> JobRunner::Impl::plan() {
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
     const auto evaluation = program::build_evaluate_program(spec.model, spec.profile);
     const std::uint32_t batch = spec.train.batch;
+    // The budget is that of the memory in which tensors lie.
+    const auto capacity = device->capacity();
+    PlanLimits limits{batch, micro_batch, capacity.value_or(memory)};
+    if (capacity) limits.device = device->name();
     // A step and an evaluation take turns in one process; the evaluation gets what the step leaves, and at
     // least what one sequence needs.
-    std::uint64_t left = memory;
-    if (memory != 0) {
-        const std::uint64_t least = smallest_plan(evaluation, *device, batch).bytes();
-        ASSAY_ASSIGN(step_plan, choose_plan(step, *device, {batch, micro_batch, memory, least}));
-        left = memory - state_bytes(step) - step_plan.bytes() + state_bytes(evaluation);
-    } else {
-        ASSAY_ASSIGN(step_plan, choose_plan(step, *device, {batch, micro_batch, 0}));
-    }
-    ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, *device, {batch, micro_batch, left}));
+    if (limits.bytes != 0) limits.reserved = smallest_plan(evaluation, *device, batch).bytes();
+    ASSAY_ASSIGN(step_plan, choose_plan(step, *device, limits));
+    if (capacity) ASSAY_TRY(check_host_budget(step, *device, step_plan.choice, memory));
+    limits.reserved = 0;
+    if (limits.bytes != 0)
+        limits.bytes -= state_bytes(step, step_plan.choice) + step_plan.bytes() - state_bytes(evaluation);
+    ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, *device, limits));
     return {};
 }
 
@@ -88,7 +88,7 @@ Executor& JobRunner::Impl::evaluator() {
 }
 
 bool JobRunner::Impl::is_finite(std::span<const float> values) {
-    const AdoptedReadOnly adopted(*device, values);
+    const AdoptedReadOnly adopted(*device, values, Adoption::kStreamed);
     return device->is_finite(adopted.array());
 }
 
@@ -156,8 +156,8 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
         auto impl = std::make_unique<Impl>(spec, train, held_out, options, std::move(device));
         ASSAY_TRY(impl->plan());
         return std::unique_ptr<JobRunner>(new JobRunner(std::move(impl)));
-    } catch (const std::bad_alloc&) {
-        return out_of_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, kStep);
     }
 }
 
@@ -200,8 +200,8 @@ base::Outcome<SlotState> JobRunner::start(const BaseState& base, const CarriedSt
 }
 
 program::CarriedParts JobRunner::carried_parts(const CarriedState& carried) const {
-    const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment);
-    const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment);
+    const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment, Adoption::kStreamed);
+    const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment, Adoption::kStreamed);
     const std::array<DeviceView, 2> arrays = {first_moment.array(), second_moment.array()};
     const auto roots = impl_->roots(arrays);
     return {roots[0], roots[1], carried.age};
@@ -222,9 +222,9 @@ program::TraceRecord JobRunner::first_trace(const SlotState& start, const Carrie
 }
 
 program::StateRoots JobRunner::state_roots(const SlotState& state) const {
-    const AdoptedReadOnly parameters(*impl_->device, state.parameters);
-    const AdoptedReadOnly first_moment(*impl_->device, state.first_moment);
-    const AdoptedReadOnly second_moment(*impl_->device, state.second_moment);
+    const AdoptedReadOnly parameters(*impl_->device, state.parameters, Adoption::kStreamed);
+    const AdoptedReadOnly first_moment(*impl_->device, state.first_moment, Adoption::kStreamed);
+    const AdoptedReadOnly second_moment(*impl_->device, state.second_moment, Adoption::kStreamed);
     return impl_->roots_of(parameters.array(), first_moment.array(), second_moment.array(), state);
 }
 
@@ -237,8 +237,8 @@ base::Hash256 JobRunner::base_root(const BaseState& state) const {
 }
 
 program::StateRoots JobRunner::base_roots(const BaseState& state) const {
-    const AdoptedReadOnly parameters(*impl_->device, state.parameters);
-    const AdoptedReadOnly outer_momentum(*impl_->device, state.outer_momentum);
+    const AdoptedReadOnly parameters(*impl_->device, state.parameters, Adoption::kStreamed);
+    const AdoptedReadOnly outer_momentum(*impl_->device, state.outer_momentum, Adoption::kStreamed);
     const std::array<DeviceView, 2> arrays = {parameters.array(), outer_momentum.array()};
     const auto roots = impl_->roots(arrays);
     program::StateRoots all;
@@ -283,14 +283,14 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
 base::Outcome<bool> JobRunner::Impl::merge(std::span<const program::Contribution> contributions,
                                            BaseState& next) {
     try {
-        Adopted parameter_array(*device, next.parameters);
-        Adopted outer_momentum(*device, next.outer_momentum);
+        Adopted parameter_array(*device, next.parameters, Adoption::kStreamed);
+        Adopted outer_momentum(*device, next.outer_momentum, Adoption::kStreamed);
         auto finite = device->merge(law, contributions, parameter_array.array(), outer_momentum.array());
         parameter_array.sync();
         outer_momentum.sync();
         return finite;
-    } catch (const std::bad_alloc&) {
-        return out_of_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, kStep);
     }
 }
 
@@ -343,8 +343,8 @@ base::Outcome<Evaluation> JobRunner::Impl::evaluate(std::span<const float> given
             [&] { return watch.cancelled(); });
         ASSAY_TRY(device->check());
         if (loss) return Evaluation{program::Float32(*loss), count * context, count};
-    } catch (const std::bad_alloc&) {
-        return out_of_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, kStep);
     }
     if (watch.cancelled()) return base::fail(ErrorKind::kInterrupted, "the evaluation was cancelled");
     return base::fail(ErrorKind::kRejected, "evaluation: the loss is not finite",

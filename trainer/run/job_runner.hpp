@@ -29,7 +29,9 @@ namespace assay::trainer {
 struct RunnerOptions {
     DeviceOptions device = {};      ///< which device computes; what it names must outlive the runner
     std::uint32_t micro_batch = 0;  ///< sequences at a time; 0 chooses. Leaves the bits alone
-    std::uint64_t memory = 0;       ///< bytes that a step may take, its slot's arrays included; 0: no limit
+    /// Bytes of the host that a step may take, its slot's arrays included; 0: no limit. Memory of a device's
+    /// own has its own budget (DeviceOptions::memory).
+    std::uint64_t memory = 0;
 };
 
 /// A finished inner step, for whoever watches.
@@ -189,8 +191,9 @@ public:
     /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step
     /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight when
     /// Device::check() says so, before the work or after it (of a processor: something has changed the
-    /// floating-point mode of a thread): what it changed in place is then worth nothing. kInterrupted when
-    /// cancelled: `state` is then that of the last whole step.
+    /// floating-point mode of a thread): what it changed in place is then worth nothing; on a device with
+    /// memory of its own `state` is as it was, or empty where the device failed while arrays came back.
+    /// kInterrupted when cancelled, kFailure without memory: `state` is then that of the last whole step.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const Watch& watch);
 

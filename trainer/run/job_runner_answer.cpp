@@ -10,6 +10,7 @@
 #include "trainer/dispute/step_answer.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/job_runner_impl.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer {
 
@@ -141,7 +142,8 @@ base::Outcome<DisputeAnswer> JobRunner::answer(SlotState start, const Question& 
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     ASSAY_TRY(impl.check_question(start, question, static_cast<std::uint32_t>(program.operators.size())));
     try {
-        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment);
+        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment,
+                             impl.moments());
         if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
         if (question.kind == QuestionKind::kSteps)
             return impl.answer_steps(start, adopted, program, question, watch);
@@ -158,9 +160,8 @@ base::Outcome<DisputeAnswer> JobRunner::answer(SlotState start, const Question& 
         auto out = answer_step(impl.at_hand(facts, start, adopted, question, token_file), asked);
         ASSAY_TRY(impl.device->check());
         return out;
-    } catch (const std::bad_alloc&) {
-        return base::fail(ErrorKind::kFailure, "there is not enough memory for a step, operator by operator",
-                          "use a machine with more memory");
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "a step, operator by operator");
     }
 }
 
@@ -177,7 +178,8 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
     question.slot = place.slot;
     question.at.segment = place.segment;
     try {
-        AdoptedState adopted(*impl.device, state.parameters, state.first_moment, state.second_moment);
+        AdoptedState adopted(*impl.device, state.parameters, state.first_moment, state.second_moment,
+                             impl.moments());
         if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
         ASSAY_ASSIGN(SegmentOutcome ran,
                      impl.run_steps(state, adopted.at(), place, {range.first, fault.step}, watch));
@@ -197,9 +199,8 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
         }
         adopted.sync();
         return ran;
-    } catch (const std::bad_alloc&) {
-        return base::fail(ErrorKind::kFailure, "there is not enough memory for a step, operator by operator",
-                          "use a machine with more memory");
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "a step, operator by operator");
     }
 }
 
@@ -212,14 +213,14 @@ base::Outcome<SlotState> JobRunner::state_before(SlotState start, const Question
     asked.kind = QuestionKind::kOutputs;  // of one step
     ASSAY_TRY(impl.check_question(start, asked, static_cast<std::uint32_t>(program.operators.size())));
     try {
-        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment);
+        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment,
+                             impl.moments());
         if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
         ASSAY_ASSIGN(const bool there, impl.run_asked(start, adopted, program, asked, asked.at.step, watch));
         if (!there) return base::fail(ErrorKind::kRejected, "a step before the one asked about diverged");
         adopted.sync();
-    } catch (const std::bad_alloc&) {
-        return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
-                          "use a machine with more memory");
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "a training step");
     }
     return start;
 }

@@ -25,6 +25,10 @@ struct JobRunner::Impl {
     Executor& step_executor();
     Executor& evaluator();
 
+    /// How a slot's moments are adopted.
+    [[nodiscard]] Adoption moments() const {
+        return step_plan.choice.offload_moments ? Adoption::kStreamed : Adoption::kWhole;
+    }
     /// Of an array of the host.
     [[nodiscard]] bool is_finite(std::span<const float> values);
     [[nodiscard]] bool is_finite(const DeviceState& state);

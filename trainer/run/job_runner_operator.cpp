@@ -8,6 +8,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/job_runner_impl.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer {
 
@@ -42,7 +43,8 @@ base::Outcome<OperatorOutputs> JobRunner::run_to_operator(SlotState start, const
     const SegmentPlace segment{place.round, place.slot, plan.unit_of(place.step)};
     ASSAY_TRY(impl.check_start(start, segment));
     try {
-        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment);
+        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment,
+                             impl.moments());
         if (!impl.is_finite(adopted.at())) {
             return base::fail(ErrorKind::kUsage, "the slot state has a number that is not finite",
                               "give a state of this job, round and segment");
@@ -71,9 +73,8 @@ base::Outcome<OperatorOutputs> JobRunner::run_to_operator(SlotState start, const
             [&](std::uint64_t first, std::uint64_t count) { collect(executor, one, first, count, out); });
         ASSAY_TRY(impl.device->check());
         return out;
-    } catch (const std::bad_alloc&) {
-        return base::fail(ErrorKind::kFailure, "there is not enough memory for a step, operator by operator",
-                          "use a machine with more memory");
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "a step, operator by operator");
     }
 }
 

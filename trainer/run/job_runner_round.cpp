@@ -4,6 +4,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "contracts/program/round_law.hpp"
@@ -11,21 +12,18 @@
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/job_runner_impl.hpp"
 #include "trainer/run/state_bytes.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer {
 
 using base::ErrorKind;
 
 namespace {
+constexpr const char* kStep = "a training step";
 constexpr const char* kNotFinite = "it has a number that is not finite";
 
 base::Failed<base::Error> cancelled() {
     return base::fail(ErrorKind::kInterrupted, "the work was cancelled");
-}
-
-base::Failed<base::Error> no_memory() {
-    return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
-                      "use a smaller micro-batch or a machine with more memory");
 }
 
 base::Failed<base::Error> unfit(const std::string& what) {
@@ -72,18 +70,33 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
                                                            const Watch& watch, program::StateRoots* roots) {
     ASSAY_TRY(check_start(state, place));
     try {
-        AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment);
+        AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment, moments());
         const DeviceState arrays = adopted.at();
         if (!is_finite(arrays)) return no_start(place, kNotFinite);
+        // Where arrays are copies those of a device that fails stay behind, and so do the steps that it
+        // counted.
+        const bool are_copies = arrays.parameters != state.parameters.data();
+        const auto counters = std::tuple(state.step, state.cursor, state.age);
+        const auto check = [&]() -> base::Outcome<void> {
+            auto checked = device->check();
+            if (!checked.ok() && are_copies) std::tie(state.step, state.cursor, state.age) = counters;
+            return checked;
+        };
         auto outcome = run_steps(state, arrays, place, program::RoundPlan(spec).steps(place.segment), watch);
+        ASSAY_TRY(check());
         adopted.sync();  // however the steps ended, and whatever fails after them
+        if (auto synced = check(); !synced.ok()) {
+            if (are_copies) state = {};  // of some arrays the start, of others the end
+            return base::Failed<base::Error>{synced.error()};
+        }
         if (outcome.ok() && roots != nullptr) {
             *roots = roots_of({arrays.parameters, parameters}, {arrays.first_moment, parameters},
                               {arrays.second_moment, parameters}, state);
+            ASSAY_TRY(device->check());
         }
         return outcome;
-    } catch (const std::bad_alloc&) {
-        return no_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, kStep);
     }
 }
 
@@ -123,8 +136,8 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
         StepResult result;
         try {
             result = step_executor().step(coefficients(state, place.round, step), tokens, arrays);
-        } catch (const std::bad_alloc&) {
-            return no_memory();
+        } catch (const std::bad_alloc& problem) {
+            return memory_error(problem, kStep);
         }
         ASSAY_TRY(device->check());
         if (result.diverged) {
@@ -227,14 +240,14 @@ base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, 
 base::Outcome<std::optional<Update>> JobRunner::Impl::finalise(std::span<const float> start,
                                                                std::span<const float> end) {
     try {
-        const AdoptedReadOnly from(*device, start);
-        const AdoptedReadOnly to(*device, end);
+        const AdoptedReadOnly from(*device, start, Adoption::kStreamed);
+        const AdoptedReadOnly to(*device, end, Adoption::kStreamed);
         Update update;
         update.values.resize(parameters);
         ASSAY_ASSIGN(const bool in_range, device->finalise(law, from.array(), to.array(), update.values));
         return in_range ? std::optional<Update>(std::move(update)) : std::nullopt;
-    } catch (const std::bad_alloc&) {
-        return no_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, kStep);
     }
 }
 

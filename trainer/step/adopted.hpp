@@ -9,11 +9,16 @@
 
 namespace assay::trainer {
 
+/// Whether a whole array lies in the device's memory, or goes through it (Device::adopt_streamed).
+enum class Adoption : std::uint8_t { kWhole, kStreamed };
+
 /// An array that the device may change. sync() brings the changes back; without it they are lost.
 class Adopted {
 public:
-    Adopted(Device& device, std::span<float> host)
-        : device_(device), at_(device.adopt(host)), count_(host.size()) {}
+    Adopted(Device& device, std::span<float> host, Adoption how = Adoption::kWhole)
+        : device_(device),
+          at_(how == Adoption::kWhole ? device.adopt(host) : device.adopt_streamed(host)),
+          count_(host.size()) {}
     Adopted(const Adopted&) = delete;
     Adopted& operator=(const Adopted&) = delete;
     ~Adopted() { device_.drop(at_); }
@@ -31,8 +36,10 @@ private:
 /// An array that the device only reads.
 class AdoptedReadOnly {
 public:
-    AdoptedReadOnly(Device& device, std::span<const float> host)
-        : device_(device), at_(device.adopt_read_only(host)), count_(host.size()) {}
+    AdoptedReadOnly(Device& device, std::span<const float> host, Adoption how = Adoption::kWhole)
+        : device_(device),
+          at_(how == Adoption::kWhole ? device.adopt_read_only(host) : device.adopt_streamed_read_only(host)),
+          count_(host.size()) {}
     AdoptedReadOnly(const AdoptedReadOnly&) = delete;
     AdoptedReadOnly& operator=(const AdoptedReadOnly&) = delete;
     ~AdoptedReadOnly() { device_.drop(at_); }
@@ -59,10 +66,10 @@ struct DeviceState {
 class AdoptedState {
 public:
     AdoptedState(Device& device, std::span<float> parameters, std::span<float> first_moment,
-                 std::span<float> second_moment)
+                 std::span<float> second_moment, Adoption moments = Adoption::kWhole)
         : parameters_(device, parameters),
-          first_moment_(device, first_moment),
-          second_moment_(device, second_moment) {}
+          first_moment_(device, first_moment, moments),
+          second_moment_(device, second_moment, moments) {}
 
     [[nodiscard]] DeviceState at() const {
         return {parameters_.at(), first_moment_.at(), second_moment_.at()};

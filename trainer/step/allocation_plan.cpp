@@ -15,10 +15,6 @@ using program::TensorId;
 using program::TensorRole;
 
 namespace {
-constexpr std::uint64_t kAlignment = 16;  // floats in a cache line
-
-std::uint64_t rounded(std::uint64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
-
 // A stretch of groups, both ends included, in which some memory is in use.
 struct Life {
     std::size_t first = 0;
@@ -34,6 +30,7 @@ public:
             StepSchedule schedule, Grouping grouping)
         : program_(program),
           shape_(shape),
+          alignment_(std::max(AllocationPlan::aligned(1), device.hints().alignment)),
           schedule_(std::move(schedule)),
           keep_all_(grouping == Grouping::kSingle) {
         const std::size_t count = schedule_.groups.size();
@@ -67,6 +64,10 @@ public:
 
 private:
     static constexpr std::size_t kNone = SIZE_MAX;
+
+    [[nodiscard]] std::uint64_t rounded(std::uint64_t count) const {
+        return (count + alignment_ - 1) / alignment_ * alignment_;
+    }
 
     [[nodiscard]] bool is_planned(TensorId id) const {
         const TensorRole role = program_.tensors[id].role;
@@ -175,6 +176,7 @@ private:
 
     const program::Program& program_;
     GroupShape shape_;
+    std::uint64_t alignment_;  // in floats
     StepSchedule schedule_;
     bool keep_all_;                                                      // no tensor lies over another
     std::vector<std::size_t> current_;                                   // per tensor: its life so far
@@ -201,14 +203,17 @@ AllocationPlan plan_allocation(const program::Program& program, const Device& de
     ASSAY_CHECK(wanted.micro_batch >= 1 && batch >= 1);
     PlanChoice choice = wanted;
     if (!device.hints().runs_groups && choice.grouping == Grouping::kFused)
-        choice.grouping = Grouping::kSingle;
+        choice.grouping = Grouping::kAlone;
     choice = settled(program, choice);
-    const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights};
+    const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights, batch};
     const bool single = choice.grouping == Grouping::kSingle;
-    const bool one_by_one = choice.grouping == Grouping::kOperators;
-    StepSchedule schedule = single       ? schedule_singly(program)
-                            : one_by_one ? schedule_operators(program, choice.rematerialise)
-                                         : schedule_step(program, choice.rematerialise);
+    const bool one_by_one = choice.grouping == Grouping::kOperators || choice.grouping == Grouping::kAlone;
+    StepSchedule schedule =
+        single ? schedule_singly(program)
+        : one_by_one
+            ? schedule_operators(program, choice.rematerialise,
+                                 choice.grouping == Grouping::kAlone ? Updates::kTogether : Updates::kEach)
+            : schedule_step(program, choice.rematerialise);
     AllocationPlan plan = Planner(program, device, shape, std::move(schedule), choice.grouping).take();
     plan.choice = choice;
     plan.batch = batch;

@@ -17,6 +17,7 @@ enum class Grouping : std::uint8_t {
     kFused = 1,      ///< groups as group() makes them: what lies between their operators never lies in memory
     kSingle = 2,     ///< every operator its own group, every tensor in memory, none over another (single.hpp)
     kOperators = 3,  ///< every operator its own group, tensors in memory while somebody reads them
+    kAlone = 4,      ///< the same, but the update is one group: for devices that run no groups
 };
 
 /// What a machine may choose freely: no bit depends on it.
@@ -27,7 +28,8 @@ struct PlanChoice {
     /// micro-batch; 0: all of a micro-batch.
     std::uint64_t head_rows = 0;
     bool keep_weights = false;  ///< packed weights stay, in the device's own bytes, for the next micro-batch
-    Grouping grouping = Grouping::kFused;  ///< kSingle rematerialises nothing and keeps all logits
+    Grouping grouping = Grouping::kFused;  ///< kSingle rematerialises nothing; all but kFused keep all logits
+    bool offload_moments = false;          ///< moments stay with the host (Device::adopt_streamed)
 };
 
 struct PlannedGroup {
@@ -58,13 +60,17 @@ struct AllocationPlan {
     }
     /// Block, gradient and embedding rows, one after the other, each at the beginning of a cache line.
     [[nodiscard]] std::uint64_t floats() const { return aligned(block) + aligned(gradient) + embedding_rows; }
+    /// Tensors of a step lie in memory one by one, in the order of operators.
+    [[nodiscard]] bool is_one_by_one() const {
+        return choice.grouping == Grouping::kSingle || choice.grouping == Grouping::kAlone;
+    }
     /// All memory of a step but the slot's parameters and moments.
     [[nodiscard]] std::uint64_t bytes() const { return floats() * sizeof(float) + device; }
 };
 
 /// Of a tied matrix the head's gradient accumulates in the gradient array itself and the embedding's in rows
 /// of its own, one for each different token of the step; kSingle keeps both beside the gradient, in full,
-/// kOperators the embedding's. A device that runs no groups gets kSingle for kFused.
+/// kOperators and kAlone the embedding's. A device that runs no groups gets kAlone for kFused.
 AllocationPlan plan_allocation(const program::Program& program, const Device& device,
                                const PlanChoice& choice, std::uint32_t batch);
 

@@ -30,13 +30,15 @@ struct PlanHints {
     std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time: more are no quicker
     /// False: the device runs operators one by one, so that every tensor lies in memory.
     bool runs_groups = true;
+    std::uint64_t alignment = 16;  ///< floats at whose multiples tensors begin; at least 16
 };
 
 /// The sizes on which a group's scratch depends.
 struct GroupShape {
-    std::uint64_t sequences = 0;  ///< of a micro-batch
-    std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time; in profile i16 whole sequences
-    bool keep_weights = false;    ///< what is made of weights (packed operands) is kept for micro-batches
+    std::uint64_t sequences = 0;      ///< of a micro-batch
+    std::uint64_t head_rows = 0;      ///< tokens whose logits exist at a time; in profile i16 whole sequences
+    bool keep_weights = false;        ///< what is made of weights (packed operands) is kept for micro-batches
+    std::uint64_t all_sequences = 0;  ///< of a step
 };
 
 /// What the device has to know of a step besides its tensors.
@@ -72,7 +74,13 @@ public:
     /// used.
     [[nodiscard]] virtual base::Outcome<void> check() = 0;
 
-    // Memory.
+    // Memory. Where a device has its own, what it throws is a DeviceFailure (device_failure.hpp).
+
+    /// Bytes of its own memory that may be in use at a time; nothing: it works in the host's.
+    [[nodiscard]] virtual std::optional<std::uint64_t> capacity() const = 0;
+    /// Bytes of the host's memory that a device with memory of its own takes beside it, but for streamed
+    /// arrays.
+    [[nodiscard]] virtual std::uint64_t host_bytes() const { return 0; }
 
     /// `count` floats of any value, aligned to 64 bytes, valid until the device ends. Throws std::bad_alloc.
     virtual float* allocate(std::uint64_t count) = 0;
@@ -91,7 +99,15 @@ public:
     virtual float* adopt(std::span<float> host) = 0;
     /// The same of an array that no work will change.
     virtual const float* adopt_read_only(std::span<const float> host) = 0;
-    /// After it the host's array holds what the device made of it so far. REQUIRES an address of adopt().
+    /// The same of arrays at which the device looks a part at a time, so that they need not lie in its own
+    /// memory: for is_finite, roots, finalise, merge, read and write, and as the moments of a step's state.
+    /// Changes are made to a copy in the host's memory.
+    virtual float* adopt_streamed(std::span<float> host) { return adopt(host); }
+    virtual const float* adopt_streamed_read_only(std::span<const float> host) {
+        return adopt_read_only(host);
+    }
+    /// After it the host's array holds what the device made of it so far; as it was, where the device has
+    /// failed. REQUIRES an address of adopt() or adopt_streamed().
     virtual void sync(float* adopted) = 0;
     /// Forgets an adopted array; what sync() did not bring back is lost.
     virtual void drop(const float* adopted) = 0;

@@ -64,7 +64,22 @@ void Executor::run(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
         const PlannedGroup& planned = plan_.groups[i];
         place_new(planned);
+        if (plan_.choice.grouping == Grouping::kAlone) clear_squares(planned);
         device_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
+    }
+}
+
+void Executor::clear_squares(const PlannedGroup& planned) {
+    const program::Operator& one = program_.operators[planned.group.operators.front()];
+    const GroupKind kind = group_kind(one);
+    if (kind != GroupKind::kAttention && kind != GroupKind::kAttentionGradient) return;
+    for (const PlannedGroup::Place& place : planned.places) {
+        // One that takes over an operand's memory has its zeros.
+        float* const at = tensors_[place.tensor];
+        const bool taken_over = std::any_of(one.operands.begin(), one.operands.end(),
+                                            [&](TensorId id) { return tensors_[id] == at; });
+        const program::Tensor& tensor = program_.tensors[place.tensor];
+        if (!taken_over) device_.zero(at, tensor.rows.of(plan_.choice.micro_batch) * tensor.cols);
     }
 }
 
@@ -77,19 +92,8 @@ void Executor::place_new(const PlannedGroup& planned) {
 bool Executor::run_one(std::size_t i, std::uint32_t last, const Ran& where, const Each& each) {
     const PlannedGroup& planned = plan_.groups[i];
     const std::uint32_t index = planned.group.operators.front();
-    const program::Operator& one = program_.operators[index];
     place_new(planned);
-    const GroupKind kind = group_kind(one);
-    const bool is_attention = kind == GroupKind::kAttention || kind == GroupKind::kAttentionGradient;
-    for (const PlannedGroup::Place& place : planned.places) {
-        // Of squares only one half is written: what is read of the other is +0. One that takes over an
-        // operand's memory has its zeros.
-        float* const at = tensors_[place.tensor];
-        const bool taken_over = std::any_of(one.operands.begin(), one.operands.end(),
-                                            [&](TensorId id) { return tensors_[id] == at; });
-        const program::Tensor& tensor = program_.tensors[place.tensor];
-        if (is_attention && !taken_over) device_.zero(at, tensor.rows.of(where.count) * tensor.cols);
-    }
+    clear_squares(planned);
     device_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
     each({index, where.first, where.count, planned.again});
     return index == last && !planned.again;
@@ -235,7 +239,7 @@ std::optional<std::span<const float>> Executor::logits(const float* parameters,
     device_.load(tokens_);
     device_.select(0, 1);
     const float* found = nullptr;
-    if (is_single()) {
+    if (plan_.is_one_by_one()) {
         const std::uint32_t head = logits_group_->operators.front();
         run(0, std::size_t{head} + 1);
         found = tensors_[program_.operators[head].outputs[0]] + row * program_.model.vocabulary;

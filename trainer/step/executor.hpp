@@ -97,6 +97,9 @@ public:
 
 private:
     [[nodiscard]] bool is_single() const { return plan_.choice.grouping == Grouping::kSingle; }
+    // Zeros where a square begins to live at an operator: of squares only one half is ever written, and what
+    // is read of the other is +0.
+    void clear_squares(const PlannedGroup& planned);
     void place_gradients();
     // Names the tensors of `role` by where a flat array lies.
     void place(program::TensorRole role, float* flat);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "contracts/arithmetic/update.hpp"
 #include "trainer/step/device.hpp"
@@ -22,6 +23,7 @@ struct HostKernels {
 
 class HostDevice : public Device {
 public:
+    [[nodiscard]] std::optional<std::uint64_t> capacity() const final { return std::nullopt; }
     void zero(float* at, std::uint64_t count) final;
     void read(const float* from, std::span<float> to) final;
     void write(float* to, std::span<const float> from) final;

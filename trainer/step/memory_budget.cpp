@@ -6,7 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
+
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer {
 
@@ -58,62 +62,134 @@ base::Outcome<std::uint64_t> parse_memory(std::string_view text) {
     return base::fail(base::ErrorKind::kUsage, what, "write it like 2GiB or 512MiB");
 }
 
-base::Outcome<std::uint64_t> memory_from_environment() {
-    const char* value = std::getenv("ASSAY_MEMORY");
+namespace {
+base::Outcome<std::uint64_t> amount_from(const char* name) {
+    const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') return 0;
     auto bytes = parse_memory(value);
     if (bytes.ok()) return bytes;
-    return base::fail(bytes.error().kind, "ASSAY_MEMORY: " + bytes.error().what, bytes.error().fix);
+    return base::fail(bytes.error().kind, std::string(name) + ": " + bytes.error().what, bytes.error().fix);
 }
+}  // namespace
+
+base::Outcome<std::uint64_t> memory_from_environment() { return amount_from("ASSAY_MEMORY"); }
+base::Outcome<std::uint64_t> device_memory_from_environment() { return amount_from("ASSAY_DEVICE_MEMORY"); }
 
 std::uint64_t state_bytes(const program::Program& program) {
     const bool trains = program.operators.back().row().phase == program::Phase::kOncePerStep;
     return (trains ? 3 : 1) * program::parameter_count(program.model) * sizeof(float);
 }
 
+std::uint64_t state_bytes(const program::Program& program, const PlanChoice& choice) {
+    if (!choice.offload_moments) return state_bytes(program);
+    return program::parameter_count(program.model) * sizeof(float);
+}
+
 AllocationPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch) {
     return plan_allocation(program, device, {1, Rematerialise::kLayers, kLeastHeadRows}, batch);
 }
 
-base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const Device& device,
-                                          const PlanLimits& limits) {
-    const std::uint64_t state = state_bytes(program);
-    const PlanHints hints = device.hints();
-    const std::uint32_t most = useful_micro_batch(program, hints, limits);
-    const std::uint64_t most_rows = useful_head_rows(program, hints);
-    const auto plan_of = [&](const PlanChoice& choice) {
-        return plan_allocation(program, device, choice, limits.batch);
-    };
-    const auto fits = [&](const AllocationPlan& plan) {
-        return limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes;
-    };
-    const auto most_of = [&](Rematerialise rematerialise) {
-        return plan_of({most, rematerialise, most_rows}).bytes();
-    };
-    const bool rematerialising_is_worth_it =
-        most_of(Rematerialise::kNothing) >= most_of(Rematerialise::kCheap) + kWorthRematerialising;
-    for (const Rematerialise rematerialise : kLevels) {
-        if (rematerialise == Rematerialise::kNothing && rematerialising_is_worth_it) continue;
-        for (std::uint32_t micro_batch = most; micro_batch >= 1; micro_batch /= 2) {
-            const bool repaid = (limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
-            for (std::uint64_t rows = most_rows; rows >= kLeastHeadRows; rows /= 2) {
-                AllocationPlan plan = plan_of({micro_batch, rematerialise, rows});
-                if (repaid && rows == most_rows) {
-                    AllocationPlan keeping = plan_of({micro_batch, rematerialise, rows, true});
-                    // A device that keeps nothing of weights takes the same either way.
-                    if (keeping.device != plan.device && fits(keeping)) return keeping;
+namespace {
+// Plans from the quickest on.
+class PlanSearch {
+public:
+    PlanSearch(const program::Program& program, const Device& device, const PlanLimits& limits)
+        : program_(program),
+          device_(device),
+          limits_(limits),
+          most_(useful_micro_batch(program, device.hints(), limits)),
+          most_rows_(useful_head_rows(program, device.hints())) {}
+
+    /// The first that fits.
+    [[nodiscard]] std::optional<AllocationPlan> find(bool offload_moments) const {
+        const auto most_of = [&](Rematerialise rematerialise) {
+            return plan({most_, rematerialise, most_rows_}).bytes();
+        };
+        const bool rematerialising_is_worth_it =
+            most_of(Rematerialise::kNothing) >= most_of(Rematerialise::kCheap) + kWorthRematerialising;
+        for (const Rematerialise rematerialise : kLevels) {
+            if (rematerialise == Rematerialise::kNothing && rematerialising_is_worth_it) continue;
+            for (std::uint32_t micro_batch = most_; micro_batch >= 1; micro_batch /= 2) {
+                const bool repaid = (limits_.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
+                for (std::uint64_t rows = most_rows_; rows >= kLeastHeadRows; rows /= 2) {
+                    PlanChoice choice{micro_batch, rematerialise, rows};
+                    choice.offload_moments = offload_moments;
+                    AllocationPlan found = plan(choice);
+                    if (repaid && rows == most_rows_) {
+                        choice.keep_weights = true;
+                        AllocationPlan keeping = plan(choice);
+                        // A device that keeps nothing of weights takes the same either way.
+                        if (keeping.device != found.device && fits(keeping)) return keeping;
+                    }
+                    if (fits(found)) return found;
+                    if (found.is_one_by_one()) break;  // it has all logits anyway
                 }
-                if (fits(plan)) return plan;
+                if (limits_.micro_batch != 0) break;
             }
-            if (limits.micro_batch != 0) break;
         }
+        return std::nullopt;
     }
-    PlanChoice least{limits.micro_batch != 0 ? most : 1, Rematerialise::kLayers, kLeastHeadRows};
-    const std::uint64_t needed = state + plan_of(least).bytes() + limits.reserved;
+
+    /// What the smallest takes.
+    [[nodiscard]] std::uint64_t needed() const {
+        PlanChoice least{limits_.micro_batch != 0 ? most_ : 1, Rematerialise::kLayers, kLeastHeadRows};
+        least.offload_moments = !limits_.device.empty();
+        return taken(plan(least));
+    }
+
+private:
+    [[nodiscard]] AllocationPlan plan(const PlanChoice& choice) const {
+        return plan_allocation(program_, device_, choice, limits_.batch);
+    }
+    [[nodiscard]] std::uint64_t taken(const AllocationPlan& plan) const {
+        return state_bytes(program_, plan.choice) + plan.bytes() + limits_.reserved;
+    }
+    [[nodiscard]] bool fits(const AllocationPlan& plan) const {
+        return limits_.bytes == 0 || taken(plan) <= limits_.bytes;
+    }
+
+    const program::Program& program_;
+    const Device& device_;
+    const PlanLimits& limits_;
+    std::uint32_t most_;
+    std::uint64_t most_rows_;
+};
+
+base::Failed<base::Error> does_not_fit(const PlanLimits& limits, std::uint64_t needed) {
+    if (!limits.device.empty()) {
+        std::string what = "a step of one sequence of this model needs ";
+        what.append(memory_text(needed)).append(" on ").append(limits.device).append(", which has ");
+        what.append(memory_text(limits.bytes)).append(" for it");
+        return base::fail(base::ErrorKind::kPreflight, what,
+                          "use a device with more memory, or give it more with --device-memory");
+    }
     return base::fail(base::ErrorKind::kPreflight,
                       "a memory budget of " + std::to_string(limits.bytes) + " bytes (" +
                           mebibytes(limits.bytes) + ") cannot hold one sequence of this model: " +
                           std::to_string(needed) + " bytes (" + mebibytes(needed) + ") are needed",
+                      "give at least " + mebibytes(needed));
+}
+}  // namespace
+
+base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const Device& device,
+                                          const PlanLimits& limits) {
+    const PlanSearch search(program, device, limits);
+    auto found = search.find(false);
+    if (!found && !limits.device.empty() &&
+        state_bytes(program) > state_bytes(program, {.offload_moments = true}))
+        found = search.find(true);
+    if (found) return std::move(*found);
+    return does_not_fit(limits, search.needed());
+}
+
+base::Outcome<void> check_host_budget(const program::Program& program, const Device& device,
+                                      const PlanChoice& choice, std::uint64_t bytes) {
+    const std::uint64_t state = state_bytes(program);
+    const std::uint64_t needed = state + (state - state_bytes(program, choice)) + device.host_bytes();
+    if (bytes == 0 || needed <= bytes) return {};
+    return base::fail(base::ErrorKind::kPreflight,
+                      "a memory budget of " + memory_text(bytes) + " cannot hold a slot's state beside " +
+                          std::string(device.name()) + ": " + memory_text(needed) + " are needed",
                       "give at least " + mebibytes(needed));
 }
 

@@ -17,8 +17,9 @@ using program::TensorId;
 namespace {
 class Scheduler {
 public:
-    Scheduler(const program::Program& program, Rematerialise rematerialise, bool singly)
-        : program_(program), rematerialise_(rematerialise), singly_(singly) {
+    Scheduler(const program::Program& program, Rematerialise rematerialise, bool singly,
+              Updates updates = Updates::kEach)
+        : program_(program), rematerialise_(rematerialise), singly_(singly), updates_(updates) {
         const auto count = static_cast<std::uint32_t>(program.operators.size());
         backward_ = once_ = count;
         for (std::uint32_t i = count; i-- > 0;) {
@@ -55,7 +56,17 @@ private:
     [[nodiscard]] std::vector<Group> groups_of(std::span<const std::uint32_t> places) const {
         if (!singly_) return group(program_, places);
         std::vector<Group> out;
-        for (const std::uint32_t place : places) out.push_back(single_operator(program_, place));
+        std::vector<std::uint32_t> update;
+        for (const std::uint32_t place : places) {
+            const bool waits =
+                updates_ == Updates::kTogether && group_kind(program_.operators[place]) == GroupKind::kUpdate;
+            if (waits) {
+                update.push_back(place);
+            } else {
+                out.push_back(single_operator(program_, place));
+            }
+        }
+        for (Group& last : group(program_, update)) out.push_back(std::move(last));
         return out;
     }
 
@@ -114,6 +125,7 @@ private:
     const program::Program& program_;
     Rematerialise rematerialise_;
     bool singly_;
+    Updates updates_;
     std::uint32_t backward_ = 0;  // first operator of the backward pass
     std::uint32_t once_ = 0;      // first operator that runs once per step
     std::uint32_t head_ = 0;      // first operator of the head
@@ -135,8 +147,9 @@ StepSchedule schedule_step(const program::Program& program, Rematerialise remate
     return Scheduler(program, rematerialise, false).take();
 }
 
-StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise) {
-    return Scheduler(program, rematerialise, true).take();
+StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise,
+                                Updates updates) {
+    return Scheduler(program, rematerialise, true, updates).take();
 }
 
 }  // namespace assay::trainer

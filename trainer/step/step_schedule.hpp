@@ -27,8 +27,11 @@ struct StepSchedule {
 };
 
 StepSchedule schedule_step(const program::Program& program, Rematerialise rematerialise);
-/// The same with every operator, those of the update too, a kSingle group of its own, in program order but
-/// for those that run again.
-StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise);
+/// Whether the operators of the update are one group, which changes everything or nothing.
+enum class Updates : std::uint8_t { kEach, kTogether };
+/// The same with every operator, or every one but the update's, a kSingle group of its own, in program order
+/// but for those that run again.
+StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise,
+                                Updates updates);
 
 }  // namespace assay::trainer

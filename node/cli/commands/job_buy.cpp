@@ -51,7 +51,7 @@ base::Outcome<program::JobSpec> complete_spec(const BuyFlags& flags) {
     if (flags.initial_root.empty()) {
         WorkerOptions worker;
         worker.threads = flags.role.threads;
-        ASSAY_ASSIGN(worker.memory, memory_flag(flags.role.memory));
+        ASSAY_TRY(set_memory(worker, flags.role.memory, flags.role.device_memory));
         worker.device = flags.role.device;
         ASSAY_TRY(complete(job, worker));
         return std::move(job.spec);
@@ -162,7 +162,7 @@ void add_job_buy_command(CLI::App& app, Context& context) {
     command.add_option("--spec", flags->spec,
                        "Hash of the job's spec as it was checked: another one is refused; default: any");
     command.add_option("--threads", flags->role.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
-    add_memory_flag(command, flags->role.memory);
+    add_memory_flags(command, flags->role.memory, flags->role.device_memory);
     add_device_flag(command, flags->role.device);
 }
 

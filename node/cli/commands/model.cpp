@@ -29,6 +29,7 @@ struct ModelFlags {
     std::string record;
     std::uint32_t rounds = 0;
     std::string memory;
+    std::string device_memory;
     std::string device;
 };
 
@@ -117,7 +118,7 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
         options.record = std::move(record);
     }
     WorkerOptions worker_options;
-    ASSAY_ASSIGN(worker_options.memory, memory_flag(flags.memory));
+    ASSAY_TRY(set_memory(worker_options, flags.memory, flags.device_memory));
     worker_options.device = flags.device;
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start(worker_options));
     ASSAY_ASSIGN(const auto opened, open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
@@ -158,7 +159,7 @@ void add_model_commands(CLI::App& app, Context& context) {
         command->add_option("job", flags->job, "Job file (TOML)")->required();
     trained.add_option("--out", flags->out, "Folder of the model")->required();
     trained.add_option("--record", flags->record, "Run record: which slots each round merged");
-    add_memory_flag(trained, flags->memory);
+    add_memory_flags(trained, flags->memory, flags->device_memory);
     add_device_flag(trained, flags->device);
     trained.add_option("--rounds", flags->rounds, "Stop after so many rounds");
 }

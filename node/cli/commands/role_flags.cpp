@@ -15,7 +15,7 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
         ->capture_default_str();
     add_ledger_flags(verb, flags);
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
-    add_memory_flag(verb, flags.memory);
+    add_memory_flags(verb, flags.memory, flags.device_memory);
     add_device_flag(verb, flags.device);
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
@@ -56,9 +56,12 @@ void add_peer_flags(CLI::App& verb, RoleFlags& flags) {
         ->capture_default_str();
 }
 
-void add_memory_flag(CLI::App& verb, std::string& memory) {
+void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory) {
     verb.add_option("--memory", memory,
                     "Memory of a training step, like 2GiB (default: ASSAY_MEMORY, else no limit)");
+    verb.add_option("--device-memory", device_memory,
+                    "Memory of a card for a training step (default: ASSAY_DEVICE_MEMORY, else what is free, "
+                    "less a sixteenth)");
 }
 
 void add_device_flag(CLI::App& verb, std::string& device) {
@@ -66,12 +69,19 @@ void add_device_flag(CLI::App& verb, std::string& device) {
                     "What computes: cpu (default), or reference, the law itself, which is slow");
 }
 
-base::Outcome<std::string> memory_flag(const std::string& memory) {
-    if (memory.empty()) return memory;
-    auto bytes = trainer::parse_memory(memory);
-    if (!bytes.ok())
-        return base::fail(bytes.error().kind, "--memory: " + bytes.error().what, bytes.error().fix);
-    return memory;
+base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
+                               const std::string& device_memory) {
+    for (const auto& [flag, text] :
+         {std::pair("--memory", &memory), std::pair("--device-memory", &device_memory)}) {
+        if (text->empty()) continue;
+        auto bytes = trainer::parse_memory(*text);
+        if (bytes.ok()) continue;
+        return base::fail(bytes.error().kind, std::string(flag) + ": " + bytes.error().what,
+                          bytes.error().fix);
+    }
+    worker.memory = memory;
+    worker.device_memory = device_memory;
+    return {};
 }
 
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags) {
@@ -112,7 +122,7 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     ASSAY_ASSIGN(Passphrase passphrase, read_passphrase(source, PromptKind::kOpen));
     options.passphrase.read = std::make_shared<const Passphrase>(std::move(passphrase));
     options.worker.threads = flags.threads;
-    ASSAY_ASSIGN(options.worker.memory, memory_flag(flags.memory));
+    ASSAY_TRY(set_memory(options.worker, flags.memory, flags.device_memory));
     options.worker.device = flags.device;
     auto quota = trainer::parse_memory(flags.store_quota);
     if (!quota.ok())

@@ -24,6 +24,7 @@ struct RoleFlags {
     std::string log_level = "info";
     unsigned threads = 0;
     std::string memory;
+    std::string device_memory;
     std::string device;
     std::string store_quota = "64GiB";
 };
@@ -39,9 +40,11 @@ std::vector<std::string> ledger_words(const RoleFlags& flags);
 /// --store-quota.
 void add_peer_flags(CLI::App& verb, RoleFlags& flags);
 
-/// Adds --memory. What it is given is checked by memory_flag(): kUsage when it is no amount of memory.
-void add_memory_flag(CLI::App& verb, std::string& memory);
-base::Outcome<std::string> memory_flag(const std::string& memory);
+/// Adds --memory and --device-memory. What they are given is checked by set_memory(): kUsage when it is no
+/// amount of memory.
+void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory);
+base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
+                               const std::string& device_memory);
 
 /// Adds --device. The worker checks what it is given.
 void add_device_flag(CLI::App& verb, std::string& device);

@@ -33,6 +33,7 @@ base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& dev
     ASSAY_ASSIGN(options.runner.device.cpu.target, trainer::choose_target(restriction));
     ASSAY_ASSIGN(options.runner.device.threads, trainer::threads_from_environment());
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
+    ASSAY_ASSIGN(options.runner.device.memory, trainer::device_memory_from_environment());
     ASSAY_TRY(trainer::open_device(options.runner.device));
     for (const std::string& target : trainer::machine_targets()) {
         if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {

@@ -154,6 +154,24 @@ TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {
     CHECK(opened.error().fix.starts_with("give at least "));
 }
 
+TEST_CASE("the memory of a card is a budget of its own") {
+    WorkerOptions how = options();
+    how.device = "cuda-host";
+    how.device_memory = "much";
+    const auto amount = WorkerProcess::start(how);
+    REQUIRE_FALSE(amount.ok());
+    CHECK(amount.error().kind == base::ErrorKind::kUsage);
+    CHECK(amount.error().what.find("ASSAY_DEVICE_MEMORY") != std::string::npos);
+    how.device_memory = "4KiB";
+    const auto worker = started(how);
+    const tests::TinyJob job = tests::tiny_job();
+    const auto file = in_memory(job.file);
+    const auto opened = call(*worker, frames::OpenJob{"local", job.spec}, {file, file});
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().kind == base::ErrorKind::kPreflight);
+    CHECK(opened.error().what.find("on cuda-host, which has 4.0 KiB") != std::string::npos);
+}
+
 TEST_CASE("a request without a job is refused by name") {
     const auto worker = started();
     const auto answer = call(*worker, frames::Initial{}, {});

@@ -83,7 +83,7 @@ using LaunchStream = KernelStream&;
 
 /// Runs kernel K on the stream's threads; returns when it is done.
 template <class Kernel>
-void launch(Grid grid, LaunchStream stream, typename Kernel::Args args) {
+void run_kernel(Grid grid, KernelStream& stream, typename Kernel::Args args) {
     static_assert(Kernel::kThreads % kWarp == 0);
     std::vector<std::unique_ptr<std::atomic<std::uint8_t>[]>> marks;
     if (stream.checks()) {
@@ -101,6 +101,13 @@ void launch(Grid grid, LaunchStream stream, typename Kernel::Args args) {
         .shared_bytes = sizeof(typename Kernel::Shared),
         .waits = Kernel::kWaits};
     run_grid(grid, stream, kernel);
+}
+
+/// The same, now or when the stream's owner says.
+template <class Kernel>
+void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
+    if (!stream.defer()) return run_kernel<Kernel>(grid, stream, args);
+    stream.defer()([grid, &stream, args] { run_kernel<Kernel>(grid, stream, args); });
 }
 
 }  // namespace ASSAY_MACHINE

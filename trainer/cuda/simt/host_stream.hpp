@@ -6,7 +6,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "trainer/cuda/simt/host_block-inl.hpp"
 #include "trainer/host/thread_pool.hpp"
@@ -61,10 +63,18 @@ public:
     [[nodiscard]] bool checks() const { return options_.checks; }
     [[nodiscard]] SimtFaults& faults() { return faults_; }
 
+    using Defer = std::function<void(std::function<void()>)>;
+    /// Launches are handed to `defer`, which runs each once, in their order, on the thread that uses the
+    /// stream.
+    void defer_to(Defer defer) { defer_ = std::move(defer); }
+    /// Empty: launches run at once.
+    [[nodiscard]] const Defer& defer() const { return defer_; }
+
 private:
     ThreadPool& pool_;
     StreamOptions options_;
     SimtFaults faults_;
+    Defer defer_;
 };
 
 /// A kernel without its type.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory by LibTorch's caching allocator and a stream of LibTorch's pool, where the LibTorch that was found
+// has CUDA. Compiled to an object; no card has run it.
+#include <c10/core/DeviceGuard.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "trainer/cuda/card_pool.hpp"
+
+namespace assay::trainer::cuda {
+
+namespace {
+class TorchPool final : public CardPool {
+public:
+    explicit TorchPool(c10::DeviceIndex number) : stream_(c10::cuda::getStreamFromPool(false, number)) {
+        // What LibTorch works on in this thread is ordered with ours.
+        c10::cuda::setCurrentCUDAStream(stream_);
+    }
+
+    [[nodiscard]] cudaStream_t stream() const override { return stream_.stream(); }
+    void* allocate(std::uint64_t bytes, cudaError_t& error) override {
+        error = cudaSuccess;
+        try {
+            return c10::cuda::CUDACachingAllocator::raw_alloc_with_stream(bytes == 0 ? 1 : bytes,
+                                                                          stream_.stream());
+        } catch (const c10::OutOfMemoryError&) {
+            return nullptr;
+        } catch (const c10::Error&) {
+            error = cudaErrorUnknown;
+            return nullptr;
+        }
+    }
+    cudaError_t release(void* at) override {
+        // The block belongs to its stream: who gets it next orders after us.
+        try {
+            c10::cuda::CUDACachingAllocator::raw_delete(at);
+        } catch (const c10::Error&) {
+            return cudaErrorUnknown;
+        }
+        return cudaSuccess;
+    }
+
+private:
+    c10::cuda::CUDAStream stream_;
+};
+}  // namespace
+
+std::unique_ptr<CardPool> make_card_pool(int number) {
+    return std::make_unique<TorchPool>(static_cast<c10::DeviceIndex>(number));
+}
+
+}  // namespace assay::trainer::cuda

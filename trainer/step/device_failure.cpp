@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/step/device_failure.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace assay::trainer {
+
+using base::ErrorKind;
+
+std::string memory_text(std::uint64_t bytes) {
+    constexpr double kKibi = 1024;
+    constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB"};
+    double number = static_cast<double>(bytes) / kKibi;
+    std::size_t unit = 0;
+    while (number >= kKibi && unit + 1 < kUnits.size()) {
+        number /= kKibi;
+        ++unit;
+    }
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f %s", number, kUnits[unit]);
+    return text.data();
+}
+
+DeviceFailure out_of_device_memory(std::string_view device, std::uint64_t asked, std::uint64_t used,
+                                   std::uint64_t size) {
+    std::string what(device);
+    what.append(" has not enough memory: ").append(memory_text(asked)).append(" more than the ");
+    what.append(memory_text(used)).append(" in use are asked for");
+    if (size != 0) what.append(", of ").append(memory_text(size));
+    return DeviceFailure({ErrorKind::kFailure, what,
+                          "end what else uses the device, or plan for less of it: --device-memory"});
+}
+
+DeviceFailure lost_device(std::string_view device, std::string_view why) {
+    std::string what(device);
+    what.append(" is lost: ").append(why);
+    return DeviceFailure({ErrorKind::kPreflight, what,
+                          "look at the card and its driver with nvidia-smi; until then use another device"});
+}
+
+base::Failed<base::Error> memory_error(const std::bad_alloc& problem, std::string_view what) {
+    if (const auto* failure = dynamic_cast<const DeviceFailure*>(&problem)) return {failure->error()};
+    std::string text = "there is not enough memory for ";
+    text.append(what);
+    return base::fail(ErrorKind::kFailure, text, "use a smaller micro-batch or a machine with more memory");
+}
+
+}  // namespace assay::trainer
