@@ -108,7 +108,9 @@ int bench(const std::string& device) {
 int serve(const std::string& device) {
     keep_freed_memory();
     worker::Descriptor socket(kSocket);
-    if (const auto confined = worker::confine(kSocket); !confined.ok()) {
+    // The compiler of a card's driver keeps what it makes in the home, which is not the worker's.
+    if (trainer::card_number(device)) static_cast<void>(::setenv("CUDA_CACHE_DISABLE", "1", 1));
+    if (const auto confined = worker::confine(kSocket, worker::file_rules(device)); !confined.ok()) {
         std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
         return 1;
     }
