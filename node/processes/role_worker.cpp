@@ -9,9 +9,11 @@ base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions
                                                              const std::vector<std::string>& devices) {
     std::unique_ptr<RoleWorker> role(new RoleWorker(worker));
     if (devices.size() > 1) {
-        ASSAY_ASSIGN(auto fleet, WorkerFleet::start({.worker = worker, .devices = devices, .tell = [](const base::Error& what) {
-                                                         log_warn(what.what + (what.fix.empty() ? "" : "; " + what.fix));
-                                                     }}));
+        ASSAY_ASSIGN(
+            auto fleet,
+            WorkerFleet::start({.worker = worker, .devices = devices, .tell = [](const base::Error& what) {
+                                    log_warn(what.what + (what.fix.empty() ? "" : "; " + what.fix));
+                                }}));
         role->fleet_ = fleet.get();
         role->client_ = std::move(fleet);
         return role;
@@ -21,11 +23,11 @@ base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions
     return role;
 }
 
-std::vector<RoleWorker::Checked> RoleWorker::all() const {
+std::vector<RoleWorker::CheckedDevice> RoleWorker::all() const {
     if (fleet_ == nullptr) return {{worker_, client_->hello().targets}};
-    std::vector<Checked> all;
+    std::vector<CheckedDevice> all;
     for (const WorkerFleet::Member& member : fleet_->members()) {
-        Checked one{worker_, member.hello.targets};
+        CheckedDevice one{worker_, member.hello.targets};
         one.options.device = member.device;
         // Targets are the processor's kernels.
         if (member.device != "cpu") one.targets.resize(1);
@@ -35,7 +37,7 @@ std::vector<RoleWorker::Checked> RoleWorker::all() const {
 }
 
 base::Outcome<void> RoleWorker::check(const std::stop_token& stop) {
-    for (const Checked& one : all()) {
+    for (const CheckedDevice& one : all()) {
         const auto checked = check_targets(one.options, one.targets, stop);
         if (checked.ok()) continue;
         const bool differs = checked.error().kind == base::ErrorKind::kPreflight;
@@ -46,7 +48,7 @@ base::Outcome<void> RoleWorker::check(const std::stop_token& stop) {
 }
 
 void RoleWorker::watch(std::chrono::milliseconds interval, std::function<void(base::Error)> fault) {
-    for (const Checked& one : all()) {
+    for (const CheckedDevice& one : all()) {
         checks_.emplace_back(one.options, one.targets, interval,
                              [this, device = one.options.device, fault](const base::Error& why) {
                                  if (fleet_ == nullptr || !fleet_->distrust(device, why)) fault(why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a role's process what computes for it: one worker, or one for each of several devices, and the checks of
-// each against known vectors.
+// Gives a role's process what computes for it: one worker, or one for each of several devices, and the checks
+// of each against known vectors.
 #pragma once
 
 #include <chrono>
@@ -26,21 +26,21 @@ public:
 
     [[nodiscard]] WorkerClient& client() { return *client_; }
 
-    /// Checks every kernel target of every device once. Of several devices those that fail are put out of use;
-    /// kPreflight when none is left. kInterrupted when stopped.
+    /// Checks every kernel target of every device once. Of several devices those that fail are put out of
+    /// use; kPreflight when none is left. kInterrupted when stopped.
     base::Outcome<void> check(const std::stop_token& stop);
-    /// Goes on checking, as SelfCheck does, until it goes or stop_watching(). `fault` is called, from a thread
-    /// of its own, when the last device fails.
+    /// Goes on checking, as SelfCheck does, until it goes or stop_watching(). `fault` is called, from a
+    /// thread of its own, when the last device fails.
     void watch(std::chrono::milliseconds interval, std::function<void(base::Error)> fault);
     void stop_watching() { checks_.clear(); }
 
 private:
     explicit RoleWorker(WorkerOptions worker) : worker_(std::move(worker)) {}
-    struct Checked {
+    struct CheckedDevice {
         WorkerOptions options;
         std::vector<std::string> targets;
     };
-    [[nodiscard]] std::vector<Checked> all() const;
+    [[nodiscard]] std::vector<CheckedDevice> all() const;
 
     WorkerOptions worker_;
     std::unique_ptr<WorkerClient> client_;

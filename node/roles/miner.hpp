@@ -137,8 +137,8 @@ private:
     /// Nanoseconds until the round's phase ends at the earliest; nothing where heights say nothing of time.
     [[nodiscard]] std::optional<std::uint64_t> time_left(const contracts::Round& round) const;
     [[nodiscard]] std::uint64_t segments_left(const contracts::Job& job, const SlotWork& work) const;
-    /// Whether the slot can be done before the round's commits end, at the quickest segment of this round; says
-    /// once in the log when it cannot.
+    /// Whether the slot can be done before the round's commits end, at the quickest segment of this round;
+    /// says once in the log when it cannot.
     bool in_time(const contracts::Job& job, const contracts::Round& round, const SlotWork& work);
     /// Takes a slot that will be late from its device where a quicker one is free, once for each slot.
     void move_late_slots(const contracts::Job& job, const contracts::Round& round);
@@ -202,8 +202,9 @@ private:
     Quarreller quarreller_;
     std::map<SlotKey, SlotWork> works_;
     std::map<SlotKey, Training> training_;
-    std::map<std::pair<base::Hash256, std::uint32_t>, std::uint64_t> segment_ns_;  ///< the least, by job and round
-    std::set<SlotKey> late_;                                                       ///< the log has said so
+    std::map<std::pair<base::Hash256, std::uint32_t>, std::uint64_t>
+        segment_ns_;          ///< the least, by job and round
+    std::set<SlotKey> late_;  ///< the log has said so
     std::set<SlotKey> moved_;
     std::optional<RequestId> making_base_;                                     ///< at work in the worker
     std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round

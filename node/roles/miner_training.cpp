@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a miner trains its slots: on as many devices at a time as its worker has, first those that are nearest to
-// their end; what a device that failed had begun goes on from its last boundary.
+// How a miner trains its slots: on as many devices at a time as its worker has, first those that are nearest
+// to their end; what a device that failed had begun goes on from its last boundary.
 #include <algorithm>
 #include <utility>
 

@@ -19,9 +19,10 @@ base::Outcome<void> check_target(const WorkerOptions& options, const std::string
     if (!tested.ok() && tested.error().kind != ErrorKind::kPreflight) return base::failed(tested.error());
     const std::string where =
         (options.device.empty() ? "" : "device " + options.device + ", ") + "target " + target + ": ";
-    const std::string what = !tested.ok()                 ? tested.error().what
-                             : tested->differs.empty() ? "the worker's self-test gives other bits"
-                                                          : "the worker's self-test differs in " + tested->differs;
+    const std::string what = !tested.ok() ? tested.error().what
+                             : tested->differs.empty()
+                                 ? "the worker's self-test gives other bits"
+                                 : "the worker's self-test differs in " + tested->differs;
     return fail(ErrorKind::kPreflight,
                 where + what + ": this machine or build computes other bits there and may not train",
                 "test this machine's memory and processor; ASSAY_TARGETS leaves a target out, and what was "

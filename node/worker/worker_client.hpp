@@ -37,10 +37,10 @@ class WorkerClient {
 public:
     virtual ~WorkerClient() = default;
 
-    /// Queues a request; requests are worked on in order, width() at a time. `handler` is called from a thread of
-    /// the client, never from inside submit(): a role posts the event to its own strand. It is called exactly
-    /// once with `last`, also when the worker dies for good (kInternal with the reason) or the client is
-    /// destroyed (kCancelled).
+    /// Queues a request; requests are worked on in order, width() at a time. `handler` is called from a
+    /// thread of the client, never from inside submit(): a role posts the event to its own strand. It is
+    /// called exactly once with `last`, also when the worker dies for good (kInternal with the reason) or the
+    /// client is destroyed (kCancelled).
     virtual WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
                                    WorkerHandler handler) = 0;
 

@@ -30,10 +30,10 @@ struct Seat {
     std::string device;
     std::unique_ptr<WorkerProcess> worker;
     bool out = false;
-    bool opened = false;    // has the open job
-    bool spoiled = false;   // what it works on counts for nothing
-    unsigned failures = 0;  // in a row
-    std::optional<double> step_ns;  // the least that a step of the open job took
+    bool opened = false;                     // has the open job
+    bool spoiled = false;                    // what it works on counts for nothing
+    unsigned failures = 0;                   // in a row
+    std::optional<double> step_ns;           // the least that a step of the open job took
     std::optional<WorkerRequestId> request;  // at work, by the fleet's number
     WorkerRequestId inner = 0;               // the same by the worker's
     bool trains = false;
@@ -48,7 +48,7 @@ struct Waiting {
 };
 
 // An OpenJob that went to all.
-struct Opening {
+struct FleetOpening {
     WorkerHandler handler;
     std::size_t open = 0;  // seats that have not answered
     std::optional<WorkerEvent> best;
@@ -88,7 +88,8 @@ public:
                 continue;
             }
             if (!first) first = worker.error();
-            tell({worker.error().kind, "device " + options_.devices[i] + " is refused: " + worker.error().what,
+            tell({worker.error().kind,
+                  "device " + options_.devices[i] + " is refused: " + worker.error().what,
                   worker.error().fix});
         }
         if (seats_.empty() && first) return base::failed(*first);
@@ -128,8 +129,8 @@ public:
     std::size_t width() const {
         const std::lock_guard lock(mutex_);
         const auto used = std::count_if(seats_.begin(), seats_.end(), [](const Seat& s) { return !s.out; });
-        const auto open = std::count_if(seats_.begin(), seats_.end(),
-                                        [](const Seat& s) { return !s.out && s.opened; });
+        const auto open =
+            std::count_if(seats_.begin(), seats_.end(), [](const Seat& s) { return !s.out && s.opened; });
         return static_cast<std::size_t>(open > 0 ? open : used);
     }
 
@@ -175,7 +176,7 @@ private:
 
     void open(WorkerRequestId id, const frames::Message& message,
               const std::vector<frames::SharedDescriptor>& bulk, WorkerHandler handler) {
-        Opening& opening = openings_[id];
+        FleetOpening& opening = openings_[id];
         opening.handler = std::move(handler);
         for (Seat& seat : seats_) {
             if (seat.out) continue;
@@ -196,7 +197,7 @@ private:
         WorkerEvent answer;
         {
             const std::lock_guard lock(mutex_);
-            Opening& opening = openings_.at(id);
+            FleetOpening& opening = openings_.at(id);
             const bool gone = seat.out || stopping_;
             if (!gone && refusal == nullptr) seat.opened = true;
             const bool breaks = refusal != nullptr && refusal->reason == RefusalReason::kUnsound;
@@ -261,8 +262,11 @@ private:
             if (seat.spoiled) {
                 // What it gives from now on is nobody's.
                 if (!event.last) return;
-                event = {id, Refusal{RefusalReason::kInternal,
-                                     "device " + seat.device + " computes other bits", {}}, {}, true};
+                event = {
+                    id,
+                    Refusal{RefusalReason::kInternal, "device " + seat.device + " computes other bits", {}},
+                    {},
+                    true};
                 event.spoiled = true;
             } else if (event.last) {
                 told = judge(seat, event);
@@ -300,8 +304,10 @@ private:
         if (is_last(seat) || (!at_once && seat.failures < kMaxFailures)) return std::nullopt;
         seat.out = true;
         const base::Error why = to_error(*refusal);
-        event.message = Refusal{RefusalReason::kInternal,
-                                "device " + seat.device + " fails: " + why.what + "; another device takes over", {}};
+        event.message =
+            Refusal{RefusalReason::kInternal,
+                    "device " + seat.device + " fails: " + why.what + "; another device takes over",
+                    {}};
         return put_out(seat.device, why);
     }
 
@@ -321,7 +327,7 @@ private:
     mutable std::mutex mutex_;
     std::deque<Seat> seats_;  // none goes while the fleet is there: handlers point to them
     std::deque<Waiting> waiting_;
-    std::map<WorkerRequestId, Opening> openings_;
+    std::map<WorkerRequestId, FleetOpening> openings_;
     WorkerRequestId next_id_ = 1;
     bool stopping_ = false;
 };

@@ -21,13 +21,13 @@ struct FleetOptions {
 
 /// OpenJob goes to every device and is answered when all have answered: with the first Opened, else with a
 /// refusal. Whoever refused the job gets no work for it. Every other request goes to one device that is free
-/// and has the job open, of those to the one that trains its steps fastest; it waits while there is none. Each
-/// device works on one request at a time; between devices there is no order.
+/// and has the job open, of those to the one that trains its steps fastest; it waits while there is none.
+/// Each device works on one request at a time; between devices there is no order.
 ///
 /// A device is put out of use when it computes other bits or is lost (RefusalReason::kUnsound), and when its
-/// memory runs out or its process dies again and again (kInternal) while it trains, or twice in a row in other
-/// work. The request is then refused with kInternal, which is to be asked again. The last device is never put
-/// out: its refusals come as they are.
+/// memory runs out or its process dies again and again (kInternal) while it trains, or twice in a row in
+/// other work. The request is then refused with kInternal, which is to be asked again. The last device is
+/// never put out: its refusals come as they are.
 class WorkerFleet final : public WorkerClient {
 public:
     /// Starts the workers side by side. Devices that are refused (WorkerProcess::start: not there, other bits

@@ -24,16 +24,16 @@ constexpr std::chrono::minutes kPatience{5};    // with one target: it takes sec
 constexpr int kLowestPriority = 19;
 constexpr std::size_t kMostOutput = 1U << 20;
 
-struct ProgramRun {
+struct WorkerRun {
     ExitStatus ended;
     std::string out, err;
 };
 
 // What a child writes, in memory.
-class Output {
+class WorkerOutput {
 public:
-    static base::Outcome<Output> make() {
-        Output output;
+    static base::Outcome<WorkerOutput> make() {
+        WorkerOutput output;
         output.file_ = frames::Descriptor(::memfd_create("worker-output", MFD_CLOEXEC));
         if (output.file_.valid()) return output;
         return fail(ErrorKind::kFailure,
@@ -50,8 +50,8 @@ private:
 };
 
 // Runs the worker program with the lowest priority: no unit of work waits for it.
-base::Outcome<ProgramRun> run_worker(const WorkerOptions& options, std::vector<std::string> arguments,
-                                     const std::stop_token& stop) {
+base::Outcome<WorkerRun> run_worker(const WorkerOptions& options, std::vector<std::string> arguments,
+                                    const std::stop_token& stop) {
     ProcessOptions process;
     ASSAY_ASSIGN(process.program, find_worker_program(options));
     process.environment = options.environment;
@@ -61,8 +61,8 @@ base::Outcome<ProgramRun> run_worker(const WorkerOptions& options, std::vector<s
         process.arguments.emplace_back("--device");
         process.arguments.push_back(options.device);
     }
-    ASSAY_ASSIGN(const Output out, Output::make());
-    ASSAY_ASSIGN(const Output err, Output::make());
+    ASSAY_ASSIGN(const WorkerOutput out, WorkerOutput::make());
+    ASSAY_ASSIGN(const WorkerOutput err, WorkerOutput::make());
     process.stdout_file = out.path();
     process.stderr_file = err.path();
     ASSAY_ASSIGN(auto child, Process::spawn(process));
@@ -74,7 +74,7 @@ base::Outcome<ProgramRun> run_worker(const WorkerOptions& options, std::vector<s
         if (std::chrono::steady_clock::now() >= until)
             return fail(ErrorKind::kPreflight, "the worker does not end", "look at the device it hangs on");
     }
-    ProgramRun run{*ended, {}, {}};
+    WorkerRun run{*ended, {}, {}};
     ASSAY_ASSIGN(run.out, out.text());
     ASSAY_ASSIGN(run.err, err.text());
     return run;
@@ -137,14 +137,14 @@ base::Outcome<CardReport> list_cards(const WorkerOptions& options) {
     WorkerOptions whole = options;
     whole.device.clear();
     whole.targets.clear();
-    ASSAY_ASSIGN(const ProgramRun run, run_worker(whole, {"--cards"}, {}));
+    ASSAY_ASSIGN(const WorkerRun run, run_worker(whole, {"--cards"}, {}));
     if (run.ended.success()) return parse_cards(run.out);
     return fail(ErrorKind::kPreflight, "listing NVIDIA's cards ends with " + to_text(run.ended),
                 "look at the driver with nvidia-smi");
 }
 
 base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop) {
-    ASSAY_ASSIGN(const ProgramRun run, run_worker(options, {"--self-test"}, stop));
+    ASSAY_ASSIGN(const WorkerRun run, run_worker(options, {"--self-test"}, stop));
     std::istringstream out(run.out);
     SelfTestReport report;
     std::string verdict;

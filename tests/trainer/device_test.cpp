@@ -175,7 +175,7 @@ TEST_CASE("a device is opened by its name, and one that is not there is refused 
         REQUIRE_FALSE(opened.ok());
         CHECK(opened.error().kind == base::ErrorKind::kPreflight);
         CHECK(opened.error().what.find("device '" + name + "' is not there") == 0);
-        CHECK(opened.error().fix == "use one of: cpu, reference, cuda-host");
+        CHECK(opened.error().fix == "use one of: cpu, reference, cuda-host, or cuda:N for an NVIDIA card");
         const auto runner = JobRunner::create(work.spec, {work.train}, {}, on_device(name));
         REQUIRE_FALSE(runner.ok());
         CHECK(runner.error().what == opened.error().what);

@@ -29,8 +29,7 @@ constexpr int kNameBytes = 256;
 
 class DriverLibrary {
 public:
-    explicit DriverLibrary(const std::string& file)
-        : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    explicit DriverLibrary(const std::string& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
         if (!handle_) return;
         whole_ = find(init, "cuInit") && find(version, "cuDriverGetVersion") &&
                  find(count, "cuDeviceGetCount") && find(device, "cuDeviceGet") &&
@@ -181,12 +180,12 @@ CardSurvey survey_cards(const CardPlaces& places) {
 base::Outcome<void> check_driver(const CardSurvey& survey, const CardBuild& build) {
     if (!survey.library) {
         const bool none = survey.on_bus == 0 && survey.module.empty();
-        return fail(ErrorKind::kPreflight,
-                    (none ? "this machine has no NVIDIA card on its PCI bus, and no driver"
-                          : "NVIDIA's driver is missing: " + cards_text(survey.on_bus) + " on the PCI bus") +
-                        std::string(", since libcuda.so.1 is not there"),
-                    none ? "use a machine with a card, or another device: cpu"
-                         : newer_driver(build) + kInContainer);
+        return fail(
+            ErrorKind::kPreflight,
+            (none ? "this machine has no NVIDIA card on its PCI bus, and no driver"
+                  : "NVIDIA's driver is missing: " + cards_text(survey.on_bus) + " on the PCI bus") +
+                std::string(", since libcuda.so.1 is not there"),
+            none ? "use a machine with a card, or another device: cpu" : newer_driver(build) + kInContainer);
     }
     if (survey.cuda / 1000 < build.runtime / 1000) {
         return fail(ErrorKind::kPreflight,
@@ -196,9 +195,10 @@ base::Outcome<void> check_driver(const CardSurvey& survey, const CardBuild& buil
                     newer_driver(build) + ", or build with the older nvcc");
     }
     if (!survey.start.empty()) {
-        return fail(ErrorKind::kPreflight, "NVIDIA's driver does not start: " + survey.start,
-                    "load its kernel module (modprobe nvidia), or start the machine again after the driver was "
-                    "changed; nvidia-smi says more");
+        return fail(
+            ErrorKind::kPreflight, "NVIDIA's driver does not start: " + survey.start,
+            "load its kernel module (modprobe nvidia), or start the machine again after the driver was "
+            "changed; nvidia-smi says more");
     }
     if (survey.cards.empty()) {
         return fail(ErrorKind::kPreflight, "NVIDIA's driver finds no card",

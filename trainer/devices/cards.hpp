@@ -29,11 +29,11 @@ struct FoundCard {
 };
 
 struct CardSurvey {
-    unsigned on_bus = 0;     ///< display controllers of NVIDIA on the PCI bus, whether or not there is a driver
-    std::string module;      ///< version of the loaded kernel module ("580.82.07"); empty: none
-    bool library = false;    ///< the driver's library is there and has the functions that are needed
-    int cuda = 0;            ///< the newest CUDA that the driver runs, 13000 for 13.0; 0: not known
-    std::string start;       ///< why the driver does not start: CUDA's name of the error; empty: it starts
+    unsigned on_bus = 0;   ///< display controllers of NVIDIA on the PCI bus, whether or not there is a driver
+    std::string module;    ///< version of the loaded kernel module ("580.82.07"); empty: none
+    bool library = false;  ///< the driver's library is there and has the functions that are needed
+    int cuda = 0;          ///< the newest CUDA that the driver runs, 13000 for 13.0; 0: not known
+    std::string start;     ///< why the driver does not start: CUDA's name of the error; empty: it starts
     std::vector<FoundCard> cards;  ///< by the number in their device's name
 };
 
@@ -43,11 +43,13 @@ CardSurvey survey_cards(const CardPlaces& places = {});
 /// What a build brings for cards.
 struct CardBuild {
     bool kernels = false;  ///< built with ASSAY_CUDA
-    int runtime = 12000;   ///< CUDA's runtime that is linked, as CardSurvey::cuda counts; else the oldest that can be
+    int runtime =
+        12000;  ///< CUDA's runtime that is linked, as CardSurvey::cuda counts; else the oldest that can be
 };
 CardBuild card_build();
 
-/// kPreflight, naming the first thing that is missing, and what to do: for any card at all; for card `number`.
+/// kPreflight, naming the first thing that is missing, and what to do: for any card at all; for card
+/// `number`.
 base::Outcome<void> check_driver(const CardSurvey& survey, const CardBuild& build);
 base::Outcome<void> check_card(const CardSurvey& survey, const CardBuild& build, int number);
 

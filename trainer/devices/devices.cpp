@@ -68,7 +68,8 @@ base::Outcome<const NamedDevice*> find(const DeviceOptions& options) {
     // Appended, not added: GCC 12 takes an addition here for an overlapping copy at -O3 (GCC bug 105651).
     std::string what = "device '";
     what.append(options.name).append("' is not there: this build has ").append(names());
-    return base::fail(ErrorKind::kPreflight, what, "use one of: " + names() + ", or cuda:N for an NVIDIA card");
+    return base::fail(ErrorKind::kPreflight, what,
+                      "use one of: " + names() + ", or cuda:N for an NVIDIA card");
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ struct DeviceOptions {
     std::optional<DeviceFault> fault = std::nullopt;  ///< planted on purpose
 };
 
-/// The device, ready to work. kPreflight when this build has none of that name, when it is not there (of a card:
-/// what is missing, cards.hpp), or when what it computes now would not have the law's bits (Device::check);
-/// kUsage for a wrong number of threads.
+/// The device, ready to work. kPreflight when this build has none of that name, when it is not there (of a
+/// card: what is missing, cards.hpp), or when what it computes now would not have the law's bits
+/// (Device::check); kUsage for a wrong number of threads.
 base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options);
 
 /// A product on pseudorandom matrices that is ready to run on the device, as training does it: a weight's

@@ -129,13 +129,13 @@ base::Outcome<void> examine(const Context& context, const std::string& device) {
     std::optional<base::Hash256> self_test;
     ASSAY_ASSIGN(const DoctorDevices devices, examine_devices(device));
     std::vector<Check> checks = {check_targets(targets),
-                                       check_threads(),
-                                       check_memory(),
-                                       check_disk(context.home()),
-                                       check_home(context.home()),
-                                       check_clock(),
-                                       check_worker(self_test),
-                                       check_node(context.settings.node)};
+                                 check_threads(),
+                                 check_memory(),
+                                 check_disk(context.home()),
+                                 check_home(context.home()),
+                                 check_clock(),
+                                 check_worker(self_test),
+                                 check_node(context.settings.node)};
     checks.insert(checks.end(), devices.checks.begin(), devices.checks.end());
     std::size_t problems = 0;
     for (const Check& check : checks) problems += check.ok ? 0 : 1;

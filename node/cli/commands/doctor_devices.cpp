@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t kBytesPerMebibyte = 1024 * 1024;
 
-
 DoctorCheck problem(const std::string& name, const base::Error& error) {
     return {name, false, error.what, error.fix};
 }
@@ -22,13 +21,15 @@ DoctorCheck test_device(const std::string& device, const std::string& what, Doct
     WorkerOptions worker;
     worker.device = device;
     const auto tested = run_self_test(worker);
-    if (!tested.ok()) return problem(device, {tested.error().kind, what + tested.error().what, tested.error().fix});
+    if (!tested.ok())
+        return problem(device, {tested.error().kind, what + tested.error().what, tested.error().fix});
     if (card != nullptr) {
         card->self_test = tested->root;
         card->usable = tested->sound;
     }
     if (tested->sound) return {device, true, what + "self-test gives the known bits, " + tested->root, ""};
-    return {device, false, what + "self-test gives other bits, " + tested->root + ": " + tested->differs + " differs",
+    return {device, false,
+            what + "self-test gives other bits, " + tested->root + ": " + tested->differs + " differs",
             "do not work on this device; look at it with nvidia-smi -q, and report it with these lines"};
 }
 
@@ -52,7 +53,8 @@ base::Outcome<DoctorDevices> examine_devices(const std::string& wanted) {
     }
     const auto is_card = [](const std::string& device) { return device.starts_with("cuda:"); };
     const auto listed = list_cards({});
-    if (!listed.ok() && listed.error().kind == base::ErrorKind::kNotFound) return all;  // no worker: said already
+    if (!listed.ok() && listed.error().kind == base::ErrorKind::kNotFound)
+        return all;  // no worker: said already
     if (!listed.ok()) {
         all.checks.push_back(problem("driver", listed.error()));
         return all;
@@ -62,7 +64,8 @@ base::Outcome<DoctorDevices> examine_devices(const std::string& wanted) {
     const bool needed = any_card || std::any_of(named.begin(), named.end(), is_card);
     all.checks.push_back(check_driver(report, needed || (report.kernels && has_card)));
     for (const ListedCard& card : report.cards) {
-        all.cards.push_back({card.device, card.name, card.capability, card.memory / kBytesPerMebibyte, {}, false});
+        all.cards.push_back(
+            {card.device, card.name, card.capability, card.memory / kBytesPerMebibyte, {}, false});
         const std::string what = card.name + ", compute capability " + card.capability + ", " +
                                  std::to_string(card.memory / kBytesPerMebibyte) + " MiB; ";
         if (card.missing) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay doctor` what it says of devices: NVIDIA's driver, each card, and what the self-test gives on it.
+// Gives `assay doctor` what it says of devices: NVIDIA's driver, each card, and what the self-test gives on
+// it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "contracts/base/error.hpp"
+#include "node/cli/context.hpp"
 
 namespace assay::node {
 
@@ -52,9 +53,9 @@ struct DoctorDevices {
     std::vector<DoctorCard> cards;
 };
 
-/// Of the devices that `wanted` names (--device; empty: none in particular) each must be there and sound. Cards
-/// that are not named must be so where this build has kernels for them; a build without tells what it lacks.
-/// kUsage for a list that is none.
+/// Of the devices that `wanted` names (--device; empty: none in particular) each must be there and sound.
+/// Cards that are not named must be so where this build has kernels for them; a build without tells what it
+/// lacks. kUsage for a list that is none.
 base::Outcome<DoctorDevices> examine_devices(const std::string& wanted);
 
 }  // namespace assay::node

@@ -62,9 +62,10 @@ void add_memory_flag(CLI::App& verb, std::string& memory) {
 }
 
 void add_device_flag(CLI::App& verb, std::string& device) {
-    verb.add_option("--device", device,
-                    "What computes: cpu (default), cuda:N for an NVIDIA card, or reference, the law itself, which "
-                    "is slow");
+    verb.add_option(
+        "--device", device,
+        "What computes: cpu (default), cuda:N for an NVIDIA card, or reference, the law itself, which "
+        "is slow");
 }
 
 base::Outcome<std::string> memory_flag(const std::string& memory) {

@@ -173,7 +173,8 @@ void add_work_commands(CLI::App& app, Context& context) {
     add_role_flags(mine, miner->role);
     mine.get_option("--device")
         ->description(
-            "What computes: cpu (default), cuda:N, or several of them with commas (cuda:0,cuda:1), each with a "
+            "What computes: cpu (default), cuda:N, or several of them with commas (cuda:0,cuda:1), each with "
+            "a "
             "slot of its own; cuda or all: every NVIDIA card that passes its self-test");
     add_peer_flags(mine, miner->role);
     mine.add_flag("--outward", miner->outward,

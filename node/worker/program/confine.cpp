@@ -73,8 +73,7 @@ bool add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
     if (rule.use == FileRule::Use::kDevice)
         beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (kDeviceIoctl & rights);
     beneath.parent_fd = file;
-    const long added =
-        ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+    const long added = ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
     ::close(file);
     return added == 0;
 }

@@ -138,7 +138,8 @@ int main(int argc, char** argv) {
     if (word == "--bench") return bench(device);
     if (word == "--cards" && argc == 2) return cards();
     std::fputs(
-        "assay-worker is started by assay, which talks to it over a socket. By itself it can do three things:\n"
+        "assay-worker is started by assay, which talks to it over a socket. By itself it can do three "
+        "things:\n"
         "  assay-worker --cards        list NVIDIA's driver and cards, and what is missing to use them\n"
         "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
         "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n"

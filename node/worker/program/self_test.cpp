@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "contracts/dispute/position.hpp"
 #include "contracts/program/names.hpp"
 #include "contracts/program/trace.hpp"
 
@@ -162,7 +161,8 @@ const program::Operator& writer_of(const program::Program& program, std::size_t 
 
 // What of the job's steps differs from the law, from the same states; empty: nothing, operator by operator
 // and as a whole.
-base::Outcome<std::string> difference_in(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
+base::Outcome<std::string> difference_in(const program::JobSpec& spec,
+                                         const trainer::RunnerOptions& options) {
     const std::vector<std::uint32_t> tokens = tokens_of(spec);
     trainer::RunnerOptions law_options;
     law_options.device.name = "reference";

@@ -56,13 +56,14 @@ private:
 
     // No request is worked on by a device with other bits.
     [[nodiscard]] Refusal unsound(const base::Hash256& root) const {
-        return {RefusalReason::kUnsound,
-                "device " + options_.runner.device.name + ": its self-test gives " + root.brief() +
-                    " instead of " + frames::self_test_golden().brief() +
-                    ": it computes other bits and may not train; " + self_test_difference(options_.runner) +
-                    " differs",
-                "use another device; rebuild from a clean folder, and test this one's memory: what stays is a "
-                "fault of the device, its driver or this build's kernels, to be reported"};
+        return {
+            RefusalReason::kUnsound,
+            "device " + options_.runner.device.name + ": its self-test gives " + root.brief() +
+                " instead of " + frames::self_test_golden().brief() +
+                ": it computes other bits and may not train; " + self_test_difference(options_.runner) +
+                " differs",
+            "use another device; rebuild from a clean folder, and test this one's memory: what stays is a "
+            "fault of the device, its driver or this build's kernels, to be reported"};
     }
 
     void read() {

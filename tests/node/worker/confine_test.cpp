@@ -65,7 +65,9 @@ TEST_CASE("the rules of a card add the nodes of NVIDIA's driver and nothing else
         CHECK(file_rules(device, dev.path()) == cpu);
     }
     const auto reads = [](const char* path) { return FileRule{path, FileRule::Use::kRead}; };
-    const auto asks = [](const std::filesystem::path& path) { return FileRule{path, FileRule::Use::kDevice}; };
+    const auto asks = [](const std::filesystem::path& path) {
+        return FileRule{path, FileRule::Use::kDevice};
+    };
     CHECK(cpu == std::vector<FileRule>{reads("/proc"), reads("/sys"), reads("/usr"), reads("/lib"),
                                        reads("/lib64"), reads("/etc/ld.so.cache"), reads("/dev/urandom"),
                                        asks("/dev/null")});

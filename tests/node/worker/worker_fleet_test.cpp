@@ -77,12 +77,12 @@ frames::Train train_request(std::uint32_t slot) {
     return request;
 }
 
-/// A job in which a segment runs 4 × as long as the tiny one's, and the trace of one processor.
-struct Stage {
+/// The tiny job, and the trace of its slot 0 on one processor.
+struct FleetStage {
     tests::TinyJob job = tests::tiny_job();
     program::TraceRecord alone;
 
-    Stage() {
+    FleetStage() {
         auto worker = WorkerProcess::start(options());
         REQUIRE(worker.ok());
         const StateFile base = opened(**worker, job);
@@ -95,8 +95,8 @@ struct Stage {
 /// Trains slot 0 as a role does: asked again from the last boundary while a device fails.
 struct Attempts {
     unsigned refused = 0;
-    std::string text;             ///< of the first refusal
-    std::uint32_t boundaries = 0; ///< that were there when it came
+    std::string text;              ///< of the first refusal
+    std::uint32_t boundaries = 0;  ///< that were there when it came
     program::TraceRecord trace;
 };
 Attempts train_like_a_role(WorkerClient& worker, const StateFile& base) {
@@ -125,7 +125,7 @@ Attempts train_like_a_role(WorkerClient& worker, const StateFile& base) {
 }  // namespace
 
 TEST_CASE("two devices train two slots at a time, each to the bits of one alone") {
-    const Stage stage;
+    const FleetStage stage;
     Told told;
     const auto fleet = fleet_of({"cuda-host", "cpu"}, "", told).value();
     CHECK(fleet->width() == 2);
@@ -156,14 +156,14 @@ TEST_CASE("two devices train two slots at a time, each to the bits of one alone"
 }
 
 TEST_CASE("what a device had begun when it failed is done by another one, to the same bits") {
-    const Stage stage;
+    const FleetStage stage;
     struct Break {
         std::string fault;
         std::string text;
     };
     for (const auto& [fault, text] :
-         {Break{"cuda-host lost 400", "the device is lost"}, Break{"cuda-host dies 400", "died 2 times in a row"},
-          Break{"cuda-host memory 9", "memory"}}) {
+         {Break{"cuda-host lost 400", "the device is lost"},
+          Break{"cuda-host dies 20", "died 2 times in a row"}, Break{"cuda-host memory 9", "memory"}}) {
         INFO(fault);
         Told told;
         const auto fleet = fleet_of({"cuda-host", "cpu"}, fault, told).value();
@@ -184,7 +184,7 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
 }
 
 TEST_CASE("a device with other bits is left out at the start, with the operator that differs") {
-    const Stage stage;
+    const FleetStage stage;
     Told told;
     const auto fleet = fleet_of({"cuda-host", "cpu"}, "cuda-host wrong 17", told).value();
     const auto lines = told.lines();
@@ -203,7 +203,7 @@ TEST_CASE("a device with other bits is left out at the start, with the operator 
 }
 
 TEST_CASE("the last device stays, and its refusals come as they are") {
-    const Stage stage;
+    const FleetStage stage;
     Told told;
     const auto fleet = fleet_of({"cuda-host", "cuda:9999"}, "cuda-host lost 400", told).value();
     CHECK(told.lines().size() == 1);  // the card that is not there
@@ -217,7 +217,7 @@ TEST_CASE("the last device stays, and its refusals come as they are") {
 }
 
 TEST_CASE("what a distrusted device works on comes back spoiled, and the last one cannot be put out") {
-    const Stage stage;
+    const FleetStage stage;
     Told told;
     const auto fleet = fleet_of({"cuda-host", "cpu"}, "", told).value();
     const StateFile base = opened(*fleet, stage.job);
@@ -255,7 +255,8 @@ TEST_CASE("a list of devices is words between commas, each once") {
 TEST_CASE("what the worker says of cards is read strictly") {
     const std::string driver = "driver\t2\t580.82.07\t13.0\tkernels\t\t\n";
     const std::string card = "card\t0\tNVIDIA H100\t9.0\t85520809984\t\t\n";
-    const auto report = parse_cards(driver + card + "card\t1\tTesla V100\t7.0\t16945512448\ttoo old\tuse cpu\n");
+    const auto report =
+        parse_cards(driver + card + "card\t1\tTesla V100\t7.0\t16945512448\ttoo old\tuse cpu\n");
     REQUIRE(report.ok());
     CHECK(report->on_bus == 2);
     CHECK(report->driver == "580.82.07");

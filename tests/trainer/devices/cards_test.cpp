@@ -17,10 +17,10 @@ namespace {
 constexpr CardBuild kWithKernels{.kernels = true, .runtime = 13000};
 
 /// A machine with a bus, and perhaps a kernel module and the fake driver.
-class Machine {
+class FakeMachine {
 public:
     /// `says`: as FAKE_CUDA has it; null: there is no library.
-    explicit Machine(const char* says) {
+    explicit FakeMachine(const char* says) {
         std::filesystem::create_directories(places_.bus);
         if (says == nullptr) {
             places_.library = (folder_.path() / "libcuda.so.1").string();
@@ -28,15 +28,15 @@ public:
             ::setenv("FAKE_CUDA", says, 1);
         }
     }
-    ~Machine() { ::unsetenv("FAKE_CUDA"); }
+    ~FakeMachine() { ::unsetenv("FAKE_CUDA"); }
 
-    Machine& plugged(const std::string& slot, const std::string& vendor, const std::string& kind) {
+    FakeMachine& plugged(const std::string& slot, const std::string& vendor, const std::string& kind) {
         std::filesystem::create_directories(places_.bus / slot);
         std::ofstream(places_.bus / slot / "vendor") << vendor << "\n";
         std::ofstream(places_.bus / slot / "class") << kind << "\n";
         return *this;
     }
-    Machine& with_module(const std::string& line) {
+    FakeMachine& with_module(const std::string& line) {
         std::ofstream(places_.module) << line << "\n";
         return *this;
     }
@@ -61,7 +61,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 }  // namespace
 
 TEST_CASE("a machine without card and driver has neither, and says so of any card", "[trainer][cards]") {
-    const Machine machine(nullptr);
+    const FakeMachine machine(nullptr);
     const CardSurvey survey = machine.survey();
     CHECK(survey.on_bus == 0);
     CHECK_FALSE(survey.library);
@@ -70,8 +70,9 @@ TEST_CASE("a machine without card and driver has neither, and says so of any car
     CHECK(has(text, "cuda:0 is not there: this machine has no NVIDIA card on its PCI bus, and no driver"));
 }
 
-TEST_CASE("a card on the bus without a driver is counted, and the driver is what is missing", "[trainer][cards]") {
-    Machine machine(nullptr);
+TEST_CASE("a card on the bus without a driver is counted, and the driver is what is missing",
+          "[trainer][cards]") {
+    FakeMachine machine(nullptr);
     machine.plugged("0000:01:00.0", "0x10de", "0x030000").plugged("0000:01:00.1", "0x10de", "0x040300");
     machine.plugged("0000:02:00.0", "0x10de", "0x030200").plugged("0000:00:02.0", "0x8086", "0x030000");
     const CardSurvey survey = machine.survey();
@@ -82,7 +83,7 @@ TEST_CASE("a card on the bus without a driver is counted, and the driver is what
 }
 
 TEST_CASE("two cards are listed with what the driver says of them", "[trainer][cards]") {
-    Machine machine(test::kTwoCards.c_str());
+    FakeMachine machine(test::kTwoCards.c_str());
     machine.with_module("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Wed Aug 27 2025");
     const CardSurvey survey = machine.survey();
     CHECK(survey.module == "580.82.07");
@@ -97,43 +98,44 @@ TEST_CASE("two cards are listed with what the driver says of them", "[trainer][c
 }
 
 TEST_CASE("a card that is not there is refused with the numbers that are", "[trainer][cards]") {
-    const Machine one(test::kOneCard.c_str());
+    const FakeMachine one(test::kOneCard.c_str());
     const std::string text = text_of(check_card(one.survey(), kWithKernels, 7));
     CHECK(has(text, "cuda:7 is not there: this machine has 1 card | use cuda:0"));
-    const Machine two(test::kTwoCards.c_str());
+    const FakeMachine two(test::kTwoCards.c_str());
     CHECK(has(text_of(check_card(two.survey(), kWithKernels, 2)), "has 2 cards | use cuda:0 to cuda:1"));
 }
 
 TEST_CASE("a driver that runs an older CUDA than the build's is too old", "[trainer][cards]") {
-    Machine machine(test::kOldDriver.c_str());
+    FakeMachine machine(test::kOldDriver.c_str());
     machine.with_module("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 2024");
     const std::string text = text_of(check_card(machine.survey(), kWithKernels, 0));
-    CHECK(has(text, "NVIDIA's driver is too old: it runs CUDA up to 11.4 (driver 470.256.02), and this build "
-                    "needs 13.0"));
+    CHECK(has(text,
+              "NVIDIA's driver is too old: it runs CUDA up to 11.4 (driver 470.256.02), and this build "
+              "needs 13.0"));
     CHECK(has(text, "install NVIDIA's driver for CUDA 13.0 or newer, or build with the older nvcc"));
     // Within one major version every driver runs every runtime.
-    const Machine minor("13000;0;NVIDIA H100 PCIe,9,0,81559");
+    const FakeMachine minor("13000;0;NVIDIA H100 PCIe,9,0,81559");
     CHECK(check_card(minor.survey(), {.kernels = true, .runtime = 13010}, 0).ok());
 }
 
 TEST_CASE("a driver that does not start, or finds nothing, is told by its own word", "[trainer][cards]") {
-    const Machine unknown("13000;999");
+    const FakeMachine unknown("13000;999");
     CHECK(has(text_of(check_driver(unknown.survey(), kWithKernels)),
               "NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN | load its kernel module"));
-    const Machine unnamed("13000;46");
+    const FakeMachine unnamed("13000;46");
     CHECK(has(text_of(check_driver(unnamed.survey(), kWithKernels)), "does not start: CUDA error 46"));
-    const Machine empty("13000;100");  // CUDA_ERROR_NO_DEVICE
+    const FakeMachine empty("13000;100");  // CUDA_ERROR_NO_DEVICE
     CHECK(has(text_of(check_driver(empty.survey(), kWithKernels)), "NVIDIA's driver finds no card"));
 }
 
 TEST_CASE("a card without the instruction is refused by its compute capability", "[trainer][cards]") {
-    const Machine machine(test::kOldCard.c_str());
+    const FakeMachine machine(test::kOldCard.c_str());
     const std::string text = text_of(check_card(machine.survey(), kWithKernels, 0));
     CHECK(has(text, "cuda:0 (Tesla V100-SXM2-16GB) has compute capability 7.0, and the kernels need 7.5"));
 }
 
 TEST_CASE("a build without kernels for cards says so once everything else is there", "[trainer][cards]") {
-    const Machine machine(test::kOneCard.c_str());
+    const FakeMachine machine(test::kOneCard.c_str());
     const std::string text = text_of(check_card(machine.survey(), {}, 0));
     CHECK(has(text, "cuda:0: this build has no kernels for cards | build with cmake -DASSAY_CUDA=ON"));
 }
@@ -141,7 +143,8 @@ TEST_CASE("a build without kernels for cards says so once everything else is the
 TEST_CASE("a card's device is called by a number and nothing else", "[trainer][cards]") {
     CHECK(card_number("cuda:0") == 0);
     CHECK(card_number("cuda:17") == 17);
-    for (const char* word : {"cuda", "cuda:", "cuda:-1", "cuda:+1", "cuda:1x", "cuda: 1", "cuda:12345", "CUDA:0"}) {
+    for (const char* word :
+         {"cuda", "cuda:", "cuda:-1", "cuda:+1", "cuda:1x", "cuda: 1", "cuda:12345", "CUDA:0"}) {
         INFO(word);
         CHECK_FALSE(card_number(word).has_value());
     }

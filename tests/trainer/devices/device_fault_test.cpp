@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that are planted in a device: what each does, and that nothing of a faulty device is taken for sound.
+// Faults that are planted in a device: what each does, and that nothing of a faulty device is taken for
+// sound.
 #include "trainer/devices/device_fault.hpp"
 
 #include "tests/support/catch.hpp"
@@ -33,7 +34,8 @@ TEST_CASE("a fault is read for the device that it names, and other words are ref
     CHECK(parse_device_fault("cpu dies 1", "cpu").value() == DeviceFault{DeviceFaultKind::kDies, 1});
     CHECK(parse_device_fault("cpu wrong 7", "cpu").value() == DeviceFault{DeviceFaultKind::kWrong, 7});
     CHECK_FALSE(parse_device_fault("cuda-host lost 40", "cpu").value().has_value());
-    for (const char* words : {"lost 40", "cpu lost", "cpu broken 1", "cpu lost x", "cpu lost -1", "cpu lost 1 2"}) {
+    for (const char* words :
+         {"lost 40", "cpu lost", "cpu broken 1", "cpu lost x", "cpu lost -1", "cpu lost 1 2"}) {
         INFO(words);
         const auto refused = parse_device_fault(words, "cpu");
         REQUIRE_FALSE(refused.ok());

@@ -18,8 +18,7 @@ inline std::filesystem::path fake_cuda_folder() {
     return folder;
 }
 
-inline const std::string kTwoCards =
-    "13000;0;NVIDIA H100 PCIe,9,0,81559;NVIDIA GeForce RTX 2080,7,5,8192";
+inline const std::string kTwoCards = "13000;0;NVIDIA H100 PCIe,9,0,81559;NVIDIA GeForce RTX 2080,7,5,8192";
 inline const std::string kOneCard = "13000;0;NVIDIA H100 PCIe,9,0,81559";
 inline const std::string kOldCard = "13000;0;Tesla V100-SXM2-16GB,7,0,16160";
 inline const std::string kOldDriver = "11040;0;NVIDIA H100 PCIe,9,0,81559";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library with the few functions of NVIDIA's driver by which cards are found, built as libcuda.so.1. What it
-// says is in FAKE_CUDA: "VERSION;INIT" and then ";NAME,MAJOR,MINOR,MIB" for each card. INIT is what cuInit
+// A library with the few functions of NVIDIA's driver by which cards are found, built as libcuda.so.1. What
+// it says is in FAKE_CUDA: "VERSION;INIT" and then ";NAME,MAJOR,MINOR,MIB" for each card. INIT is what cuInit
 // returns. It computes nothing.
 #include <cstdlib>
 #include <cstring>
@@ -73,7 +73,9 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
     return 0;
 }
 int cuGetErrorName(int error, const char** text) {
-    *text = error == 999 ? "CUDA_ERROR_UNKNOWN" : error == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" : nullptr;
+    *text = error == 999   ? "CUDA_ERROR_UNKNOWN"
+            : error == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+                           : nullptr;
     return *text == nullptr ? 1 : 0;
 }
 
