@@ -37,6 +37,8 @@ DoctorCheck check_driver(const CardReport& report, bool needed) {
     std::string found = report.driver.empty() ? "" : "driver " + report.driver;
     if (!report.cuda.empty()) found += (found.empty() ? "driver of CUDA " : ", CUDA up to ") + report.cuda;
     if (!report.missing) return {"driver", true, found, ""};
+    const bool nothing = report.on_bus == 0 && found.empty();
+    if (nothing && !needed) return {"driver", true, "no NVIDIA card on the PCI bus, and no driver", ""};
     return {"driver", !needed, report.missing->what, report.missing->fix};
 }
 
