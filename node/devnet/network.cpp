@@ -203,6 +203,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
         if (plan.outward) arguments.emplace_back("--outward");
+        if (!plan.device.empty()) arguments.insert(arguments.end(), {"--device", plan.device});
         for (const Misconduct conduct : plan.conducts) {
             arguments.insert(arguments.end(), {"--drill", std::string(to_text(conduct))});
         }

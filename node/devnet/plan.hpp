@@ -25,7 +25,8 @@ struct MinerPlan {
     base::Amount ask;
     std::vector<PlannedDrill> drills;
     std::vector<Misconduct> conducts;
-    bool outward = false;  ///< accepts no connection
+    bool outward = false;     ///< accepts no connection
+    std::string device = {};  ///< its --device; empty: none
 };
 
 /// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party

@@ -5,6 +5,7 @@
 
 #include "ledger/store/posix_disk.hpp"
 #include "node/processes/connect.hpp"
+#include "node/processes/role_worker.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"
 #include "node/rpc/outward.hpp"
@@ -15,7 +16,6 @@
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/loop.hpp"
-#include "node/worker/self_check.hpp"
 
 namespace assay::node {
 
@@ -64,7 +64,7 @@ struct RoleProcess::State {
     std::unique_ptr<RpcServer> blob_server;
     std::unique_ptr<SelfProbe> probe;
     std::unique_ptr<LedgerService> ledger;
-    std::unique_ptr<WorkerProcess> worker;
+    std::unique_ptr<RoleWorker> worker;
     std::unique_ptr<Loop> loop;
     std::unique_ptr<OutwardLinks> links;  ///< of a process that accepts none
     std::unique_ptr<LedgerPort> ledger_port;
@@ -108,9 +108,9 @@ base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     files = make_blob_files(*store);
     // Before the owner is asked to stake: whoever has staked is asked to work within seconds.
     if (options.needs_worker == NeedsWorker::kYes) {
-        ASSAY_ASSIGN(worker, WorkerProcess::start(options.worker));
+        ASSAY_ASSIGN(worker, RoleWorker::start(options.worker, options.devices));
         if (options.self_check) {
-            ASSAY_TRY(check_targets(options.worker, worker->hello().targets, stop));
+            ASSAY_TRY(worker->check(stop));
         }
     }
     return {};
@@ -167,7 +167,7 @@ base::Outcome<void> RoleProcess::State::assemble() {
             return connect_blobs(client);
         },
         *loop, desk.get(), links.get());
-    worker_port = std::make_unique<LoopWorkerPort>(worker.get(), *loop);
+    worker_port = std::make_unique<LoopWorkerPort>(worker ? &worker->client() : nullptr, *loop);
     state_store = verified_state_store(options.home);
     parts.emplace(RoleParts{.seams = {.clock = system_clock(),
                                       .random = system_random(),
@@ -207,12 +207,12 @@ void RoleProcess::State::take_apart() {
 base::Outcome<void> RoleProcess::State::run(Role& role) {
     loop->attach(role);
     const std::stop_callback on_stop(stop, [this] { loop->post(RoleEvent{StopRequested{}}); });
-    std::optional<SelfCheck> check;
     if (worker != nullptr && options.self_check) {
-        check.emplace(options.worker, worker->hello().targets, *options.self_check,
+        worker->watch(*options.self_check,
                       [this](const base::Error& why) { loop->post([this, why] { parts->finish(why); }); });
     }
     loop->run();
+    if (worker != nullptr) worker->stop_watching();
     if (error) return base::failed(*error);
     return {};
 }
@@ -264,7 +264,6 @@ std::string RoleProcess::endpoint() const { return state_->endpoint(); }
 const ledger::Genesis& RoleProcess::genesis() const { return state_->genesis; }
 const RoleParts& RoleProcess::parts() const { return *state_->parts; }
 BlobStore& RoleProcess::blobs() { return *state_->store; }
-WorkerProcess* RoleProcess::worker() { return state_->worker.get(); }
 
 base::Outcome<void> RoleProcess::run(Role& role) {
     if (state_->stop.stop_requested()) return {};

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "node/blob/blob_store.hpp"
 #include "node/key/key_file.hpp"
@@ -35,6 +36,8 @@ struct RoleProcessOptions {
     PassphraseSource passphrase;
     NeedsWorker needs_worker = NeedsWorker::kYes;
     WorkerOptions worker;
+    /// Each with a worker of its own; with more than one `worker.device` is not looked at.
+    std::vector<std::string> devices = {};
     std::optional<std::uint64_t> store_quota;  ///< bytes of all blobs; nothing: BlobStoreOptions' own
     /// How often every kernel target is checked: before open() is done, and while the role runs. Nothing:
     /// never; the worker checks the target that it uses when it starts.
@@ -61,7 +64,6 @@ public:
     /// REQUIRES serve().
     [[nodiscard]] const RoleParts& parts() const;
     [[nodiscard]] BlobStore& blobs();
-    [[nodiscard]] WorkerProcess* worker();
 
     /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop. kPreflight when a
     /// kernel target fails its check meanwhile: the role stops where it is. REQUIRES serve().

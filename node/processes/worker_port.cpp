@@ -9,13 +9,21 @@ void LoopWorkerPort::submit(RequestId request, worker::Message message,
     std::erase_if(ids_, [&](const auto& entry) { return entry.first + 64 < request; });
     ids_[request] =
         client_->submit(std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
-            loop_.post(RoleEvent{WorkerAnswered{
-                .request = request, .message = event.message, .bulk = event.bulk, .last = event.last}});
+            loop_.post(RoleEvent{WorkerAnswered{.request = request,
+                                                .message = event.message,
+                                                .bulk = event.bulk,
+                                                .last = event.last,
+                                                .spoiled = event.spoiled}});
         });
 }
 
 void LoopWorkerPort::cancel(RequestId request) {
     if (const auto found = ids_.find(request); found != ids_.end()) client_->cancel(found->second);
+}
+
+std::size_t LoopWorkerPort::width() const {
+    ASSAY_CHECK(client_ != nullptr);
+    return client_->width();
 }
 
 }  // namespace assay::node

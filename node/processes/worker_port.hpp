@@ -18,6 +18,7 @@ public:
     void submit(RequestId request, worker::Message message,
                 std::vector<worker::SharedDescriptor> bulk) override;
     void cancel(RequestId request) override;
+    [[nodiscard]] std::size_t width() const override;
 
 private:
     WorkerClient* client_;

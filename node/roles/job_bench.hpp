@@ -141,6 +141,8 @@ public:
     /// Otherwise starts whatever is missing for that, the base state apart. REQUIRES that no request of the
     /// caller is at work in the worker.
     bool opened(const contracts::StateView& state, const contracts::Job& job);
+    /// Whether it has, as far as is known.
+    [[nodiscard]] bool has_open(const base::Hash256& job) const { return open_job_ == job; }
 
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;

@@ -53,19 +53,19 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
 void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
     take_over_notes();
-    if (training_request_) {
-        const auto job = contracts::read_job_progress(state(), std::get<0>(*training_));
-        if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(*training_request_);
+    for (const auto& [key, training] : training_) {
+        const auto job = contracts::read_job_progress(state(), std::get<0>(key));
+        if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(training.request);
     }
     if (quarreller_.plays()) {
         quarreller_.follow(state(), height());
     } else {
         games_.follow(state(), height());
     }
-    games_.compute(state(), true, is_working());
+    games_.compute(state(), true, !has_free_device());
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
-    games_.compute(state(), false, is_working());
+    games_.compute(state(), false, !has_free_device());
     if (outward_node(parts().endpoint) && std::exchange(lent_at_, height()) != height())
         parts().seams.blobs.lend_to(outward_peers(state(), me()));
     forget_ended_jobs();
@@ -127,15 +127,13 @@ void MinerRole::plan_round(const contracts::Job& job) {
     if (!round) return;
     plan_join(job);
     note_updates(job, *round);
-    if (training_ && (std::get<0>(*training_) != job.id || std::get<1>(*training_) != job.round ||
-                      round->phase != contracts::RoundPhase::kCommit)) {
-        if (std::get<0>(*training_) == job.id && training_request_) {
-            parts().seams.worker.cancel(*training_request_);  // its round went on without it
-        }
+    for (const auto& [key, training] : training_) {
+        const auto& [of, number, slot] = key;
+        if (of != job.id || (number == job.round && round->phase == contracts::RoundPhase::kCommit)) continue;
+        parts().seams.worker.cancel(training.request);  // its round went on without it
     }
-    for (const contracts::SlotRound& slot : contracts::list_slots(state(), job.id, job.round)) {
-        if (slot.assigned && slot.miner == me()) plan_slot(job, *round, slot);
-    }
+    for (const contracts::SlotRound& slot : own_slots(job)) plan_slot(job, *round, slot);
+    move_late_slots(job, *round);
     forget_old_rounds(job);
 }
 
@@ -145,10 +143,11 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
     if (conducts(Misconduct::kSquatter)) return;
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
-        if (work.complete && !can_be_served(work)) lose(work);
+        if (work.complete && !can_be_served(work)) lose(work, "its states are not in the store any more");
         if (work.complete && !begins_rightly(job, work)) return;
         if (work.complete) return commit(job, slot, work);
-        if (training_ || games_.computing() || failed_.contains(key)) return;
+        if (training_.contains(key) || failed_.contains(key) || !may_begin(job)) return;
+        if (!in_time(job, round, work)) return;
         const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
         const auto holds = carried.nothing() ? std::nullopt : carried_files(carried, job, slot.slot);
         if (!carried.nothing() && !holds) return;  // withheld: the slot stays unpaid, and restarts from zero
@@ -172,131 +171,6 @@ std::optional<StateFiles> MinerRole::carried_files(const contracts::CarriedIn& c
     return bench_.wants().want_state(
         carried.blob, holders_of_carried(state(), job, slot, me()),
         slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried));
-}
-
-void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start) {
-    const SlotKey key{job.id, job.round, slot.slot};
-    SlotWork& work = work_of(key);
-    frames::Train request{.round = job.round, .slot = slot.slot, .resume = std::nullopt, .drills = {}};
-    std::vector<SharedDescriptor> bulk{start.base};
-    if (start.carried) {
-        request.carried_in = start.carried_root;
-        bulk.insert(bulk.end(), start.carried->begin(), start.carried->end());
-    }
-    if (!work.boundary_blobs.empty()) {
-        // A trace that diverged has no further segment to go on with.
-        const StateFiles boundary = open_whole(parts().files, work.boundary_blobs.back());
-        if (!boundary.empty() && !work.trace.divergence) {
-            request.resume = work.trace;
-            bulk.insert(bulk.end(), boundary.begin(), boundary.end());
-            log().info("resuming " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) +
-                       " at segment " + std::to_string(work.boundary_blobs.size()));
-        } else {
-            work.boundary_blobs.clear();
-            work.trace = {};
-        }
-    }
-    request.drills = drills_of(job.round);
-    training_ = key;
-    training_request_ =
-        requests().on_worker([this, key](const WorkerAnswered& answer) { on_train_frame(key, answer); });
-    parts().seams.worker.submit(*training_request_, std::move(request), std::move(bulk));
-}
-
-std::vector<frames::Drill> MinerRole::drills_of(std::uint32_t round) const {
-    std::vector<frames::Drill> drills;
-    for (const PlannedDrill& planned : options_.drills) {
-        if (!planned.round || *planned.round == round) drills.push_back(planned.drill);
-    }
-    return drills;
-}
-
-void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
-    if (answer.last) {
-        training_.reset();
-        training_request_.reset();
-    }
-    SlotWork& work = work_of(key);
-    if (std::holds_alternative<frames::Boundary>(answer.message)) return on_boundary(work, answer);
-    if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
-    if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
-        const std::string text = round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
-                                 " not trained: " + refusal->text;
-        const Remedy remedy = bench_.after_refusal(work.job, *refusal);
-        if (remedy == Remedy::kEnd) {
-            return fail_with(OwnFailure::kUnsound, not_done("a slot is not trained", answer));
-        }
-        // Its round has gone on, or its states were not stored: who cancelled it knows why.
-        if (refusal->reason == frames::RefusalReason::kCancelled) return;
-        if (remedy == Remedy::kAgain) return log().warn(text + "; it is tried again");
-        log().error(text);
-        failed_.insert(key);
-        return;
-    }
-    if (answer.last) bench_.rest(work.job);  // a frame of another kind
-}
-
-void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
-    const auto& boundary = std::get<frames::Boundary>(answer.message);
-    // One before it was not stored: the slot is trained again from there.
-    if (answer.bulk.empty() || boundary.index != work.boundary_blobs.size() + 1) return;
-    const auto blob =
-        bench_.wants().put_state(answer.bulk,
-                                 round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
-                                     " boundary " + std::to_string(boundary.index),
-                                 Serving::kWithheld);
-    // A worker of ours that names other arrays than it gives would be asked for the slot without an end.
-    if (!blob || !has_whole(parts().files, *blob)) return stop_training(work.job);
-    work.boundary_blobs.push_back(*blob);
-    work.trace = boundary.so_far;
-    store(work);
-}
-
-void MinerRole::stop_training(const base::Hash256& job) {
-    // What cannot be served must not be committed: verifiers would replay the slot at the cost of its pay.
-    bench_.rest(job);
-    if (training_request_) parts().seams.worker.cancel(*training_request_);
-}
-
-bool MinerRole::can_be_served(const SlotWork& work) {
-    const auto here = [this](const BlobId& blob) { return has_whole(parts().files, blob); };
-    return std::all_of(work.boundary_blobs.begin(), work.boundary_blobs.end(), here) &&
-           (work.update_blob.is_zero() || here(work.update_blob));
-}
-
-void MinerRole::lose(SlotWork& work) {
-    log().warn(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
-               " is trained again: its states are not in the store any more");
-    work.complete = false;
-    work.boundary_blobs.clear();
-    work.update_blob = {};
-    work.trace = {};
-}
-
-void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
-    const auto& trained = std::get<frames::Trained>(answer.message);
-    std::vector<BlobId> boundaries = work.boundary_blobs;
-    const std::size_t reached = trained.trace.boundaries.size();
-    const std::size_t segments = reached == 0 ? 0 : reached - 1;
-    // After a divergence the states repeat, and so do their blobs.
-    if (trained.trace.divergence && !boundaries.empty()) boundaries.resize(segments, boundaries.back());
-    if (boundaries.size() != segments) return;  // one was not stored
-    if (!answer.bulk.empty()) {
-        const auto blob = bench_.wants().put(
-            answer.bulk.front(),
-            "the update of " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot),
-            Serving::kWithheld);
-        if (!blob) return bench_.rest(work.job);
-        work.update_blob = *blob;
-    }
-    work.boundary_blobs = std::move(boundaries);
-    work.trace = trained.trace;
-    work.start = trained.start;
-    work.salt = random_hash();
-    work.complete = true;
-    store(work);
-    log().info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
-               std::to_string(trained.nanoseconds / 1'000'000) + " ms");
 }
 
 bool MinerRole::begins_rightly(const contracts::Job& job, const SlotWork& work) {
@@ -440,6 +314,9 @@ void MinerRole::forget_ended_jobs() {
     std::erase_if(weighed_, is_over);
     std::erase_if(short_of_, is_over);
     std::erase_if(no_room_, is_over);
+    std::erase_if(segment_ns_, [&](const auto& entry) { return is_over(entry.first.first); });
+    for (std::set<SlotKey>* const slots : {&late_, &moved_})
+        std::erase_if(*slots, [&](const SlotKey& key) { return is_over(std::get<0>(key)); });
     // The states lost their pins with the last claim's end, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;
@@ -454,6 +331,9 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
         [&](const base::Hash256& id, std::uint32_t round) { return id == job.id && round + 1 < job.round; });
     std::erase_if(base_not_made_,
                   [&](const auto& key) { return key.first == job.id && key.second < job.round; });
+    std::erase_if(segment_ns_, [&](const auto& entry) {
+        return entry.first.first == job.id && entry.first.second < job.round;
+    });
     // Two rounds back everything is settled; any state can be computed again from the base states, which stay
     // with the rest that a game about an open claim needs.
     std::set<BlobId> dropped;

@@ -118,7 +118,30 @@ private:
     /// on.
     std::optional<StateFiles> carried_files(const contracts::CarriedIn& carried, const contracts::Job& job,
                                             std::uint32_t slot);
+    /// A slot at work in the worker.
+    struct Training {
+        RequestId request = 0;
+        std::uint64_t began_ns = 0;
+        std::size_t from = 0;                     ///< boundaries that there were
+        std::optional<std::uint64_t> segment_ns;  ///< that one takes where it is trained
+    };
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
+    /// Whether a device of the worker has nothing of the role's own to do.
+    [[nodiscard]] bool has_free_device() const;
+    /// Whether a slot of this job can begin beside what is at work.
+    [[nodiscard]] bool may_begin(const contracts::Job& job) const;
+    /// Its slots of the running round, those first that are nearest to their end.
+    std::vector<contracts::SlotRound> own_slots(const contracts::Job& job);
+    /// Takes the time of a slot's segments, after one of them.
+    void measure(const SlotWork& work);
+    /// Nanoseconds until the round's phase ends at the earliest; nothing where heights say nothing of time.
+    [[nodiscard]] std::optional<std::uint64_t> time_left(const contracts::Round& round) const;
+    [[nodiscard]] std::uint64_t segments_left(const contracts::Job& job, const SlotWork& work) const;
+    /// Whether the slot can be done before the round's commits end, at the quickest segment of this round;
+    /// says once in the log when it cannot.
+    bool in_time(const contracts::Job& job, const contracts::Round& round, const SlotWork& work);
+    /// Takes a slot that will be late from its device where a quicker one is free, once for each slot.
+    void move_late_slots(const contracts::Job& job, const contracts::Round& round);
     /// Whether the base state of the running round is being made here, or what that takes is being fetched:
     /// wherever the state before and the names of its updates are here, until one of them is not served.
     bool makes_base(const contracts::Job& job);
@@ -143,10 +166,10 @@ private:
     void on_boundary(SlotWork& work, const WorkerAnswered& answer);
     void on_trained(SlotWork& work, const WorkerAnswered& answer);
     /// The store did not take what was trained: nothing more is for a while.
-    void stop_training(const base::Hash256& job);
+    void stop_training(const SlotWork& work);
     /// Whether every state that it may have to serve is in the store.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
-    void lose(SlotWork& work);
+    void lose(SlotWork& work, const std::string& why);
     /// Whether the ledger will find the trace to begin with the round's base: what it would refuse to open
     /// must not be committed.
     bool begins_rightly(const contracts::Job& job, const SlotWork& work);
@@ -166,7 +189,7 @@ private:
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
     /// Whether a request of its own is at work in the worker.
-    [[nodiscard]] bool is_working() const { return training_ || making_base_; }
+    [[nodiscard]] bool is_working() const { return !training_.empty() || making_base_; }
     /// What it planted in a round.
     [[nodiscard]] std::vector<worker::Drill> drills_of(std::uint32_t round) const;
     [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
@@ -178,8 +201,11 @@ private:
     GamePlayer games_;
     Quarreller quarreller_;
     std::map<SlotKey, SlotWork> works_;
-    std::optional<SlotKey> training_;
-    std::optional<RequestId> training_request_;
+    std::map<SlotKey, Training> training_;
+    std::map<std::pair<base::Hash256, std::uint32_t>, std::uint64_t>
+        segment_ns_;          ///< the least, by job and round
+    std::set<SlotKey> late_;  ///< the log has said so
+    std::set<SlotKey> moved_;
     std::optional<RequestId> making_base_;                                     ///< at work in the worker
     std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead

@@ -76,6 +76,9 @@ struct WorkerAnswered {
     worker::Message message;
     std::vector<worker::SharedDescriptor> bulk;
     bool last = false;
+    /// What the request gave so far counts for nothing: the device that gave it computes other bits. Then
+    /// `message` is a Refusal, and the request is to be made again from its beginning.
+    bool spoiled = false;
 };
 
 /// The process was asked to end (SIGINT, SIGTERM): finish what must not be left half done, then stop.

@@ -58,7 +58,8 @@ public:
     virtual Outcome<std::vector<std::string>> names(std::string_view prefix) = 0;
 };
 
-/// The worker process, which works on one request at a time, in order. Answers: WorkerAnswered.
+/// The worker, which works on width() requests at a time; of OpenJob it is all devices that do. Answers:
+/// WorkerAnswered.
 class WorkerPort {
 public:
     virtual ~WorkerPort() = default;
@@ -66,6 +67,9 @@ public:
                         std::vector<worker::SharedDescriptor> bulk) = 0;
     /// The request still gets its last answer, usually a kCancelled refusal.
     virtual void cancel(RequestId request) = 0;
+    /// Devices that work on the open job, each on one request at a time: 1, or more where a machine has
+    /// several. It changes when one fails.
+    [[nodiscard]] virtual std::size_t width() const { return 1; }
 };
 
 /// All a role gets. The references outlive the role.

@@ -27,6 +27,8 @@ struct WorkerEvent {
     frames::Message message;
     std::vector<frames::SharedDescriptor> bulk;
     bool last = false;
+    /// What the request gave so far counts for nothing: the device that gave it computes other bits.
+    bool spoiled = false;
 };
 
 using WorkerHandler = std::function<void(WorkerEvent)>;
@@ -35,10 +37,10 @@ class WorkerClient {
 public:
     virtual ~WorkerClient() = default;
 
-    /// Queues a request; requests are worked on one at a time, in order. `handler` is called from a thread of
-    /// the client, never from inside submit(): a role posts the event to its own strand. It is called exactly
-    /// once with `last`, also when the worker dies for good (kInternal with the reason) or the client is
-    /// destroyed (kCancelled).
+    /// Queues a request; requests are worked on in order, width() at a time. `handler` is called from a
+    /// thread of the client, never from inside submit(): a role posts the event to its own strand. It is
+    /// called exactly once with `last`, also when the worker dies for good (kInternal with the reason) or the
+    /// client is destroyed (kCancelled).
     virtual WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
                                    WorkerHandler handler) = 0;
 
@@ -47,6 +49,9 @@ public:
 
     /// What the worker said about itself when it last started.
     [[nodiscard]] virtual frames::Hello hello() const = 0;
+
+    /// Requests that are worked on at a time, at least 1.
+    [[nodiscard]] virtual std::size_t width() const { return 1; }
 };
 
 /// A refusal as the error a command prints: its text and its fix, and the exit code by its reason.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The undisturbed run, and what can be checked about it when every process has stopped.
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -20,9 +21,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// The first miner has two devices, of which the first is lost in its second segment.
+constexpr const char* kFault = "cuda-host lost 300";
+ScenarioPlan two_devices_plan() {
+    ::setenv("ASSAY_DEVICE_FAULT", kFault, 1);  // of that device alone, and no other miner has one
+    ScenarioPlan plan = small_plan();
+    plan.miners.front().device = "cuda-host,cpu";
+    return plan;
+}
+
 // One run serves all test cases of this file.
 const SmallNetwork& honest_run() {
-    static SmallNetwork network(small_plan());
+    static SmallNetwork network(two_devices_plan());
     static const bool ran = (network.run(), true);
     REQUIRE(ran);
     return network;
@@ -96,6 +106,20 @@ TEST_CASE("an honest run pays every slot, loses nothing and checks from its file
         CHECK(replay.judgement == node::Judgement::kRight);
         CHECK(replay.count(node::UnitReplay::Comparison::kEqual) == program::RoundPlan(job.spec).units());
     }
+}
+
+TEST_CASE("a miner whose device is lost in the middle of a segment goes on with its other one, and is paid") {
+    const SmallNetwork& network = honest_run();
+    const node::Participant& miner = network.net().miners.front();
+    const std::string log = node::log_tail(miner.home, miner.name, 1'000);
+    INFO(log);
+    const auto put_out = log.find("device cuda-host is put out of use: cuda-host: the device is lost");
+    REQUIRE(put_out != std::string::npos);
+    const auto again = log.find("resuming", put_out);
+    REQUIRE(again != std::string::npos);
+    CHECK(log.find("at segment 1", again) != std::string::npos);
+    CHECK(network.verdicts(0, miner) == std::vector{Reason::kPaid});
+    CHECK(network.lost_by(miner) == 0);
 }
 
 TEST_CASE("every role that opened the job logged what a step takes") {

@@ -7,14 +7,14 @@
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
-#include "tests/trainer/forwarding_device.hpp"
+#include "trainer/step/forwarding_device.hpp"
 
 namespace assay::trainer {
 namespace {
 
 // A device that counts what it is asked of whole arrays and answers with a mark of its own: whoever computes
 // such an answer elsewhere has it without the mark.
-class MarkingDevice final : public test::ForwardingDevice {
+class MarkingDevice final : public ForwardingDevice {
 public:
     struct Calls {
         int finite = 0;

@@ -9,9 +9,9 @@
 #include "contracts/program/round_law.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
-#include "tests/trainer/forwarding_device.hpp"
 #include "trainer/reference/reference_device.hpp"
 #include "trainer/run/bench.hpp"
+#include "trainer/step/forwarding_device.hpp"
 
 namespace assay::trainer {
 namespace {
@@ -24,7 +24,7 @@ RunnerOptions on_device(const std::string& name) {
 
 // A device with memory of its own, as an accelerator has: a copy of every array that it adopts. Those that it
 // may change are spoilt on the host until they are back, so that whoever looks at one meanwhile shows.
-class DistantDevice final : public test::ForwardingDevice {
+class DistantDevice final : public ForwardingDevice {
 public:
     struct Count {
         int adopted = 0;
@@ -179,7 +179,7 @@ TEST_CASE("a device is opened by its name, and one that is not there is refused 
         REQUIRE_FALSE(opened.ok());
         CHECK(opened.error().kind == base::ErrorKind::kPreflight);
         CHECK(opened.error().what.find("device '" + name + "' is not there") == 0);
-        CHECK(opened.error().fix == "use one of: cpu, reference, cuda-host");
+        CHECK(opened.error().fix == "use one of: cpu, reference, cuda-host, or cuda:N for an NVIDIA card");
         const auto runner = JobRunner::create(work.spec, {work.train}, {}, on_device(name));
         REQUIRE_FALSE(runner.ok());
         CHECK(runner.error().what == opened.error().what);

@@ -186,4 +186,6 @@ base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memor
     return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(card)));
 }
 
+int runtime_version() { return CUDART_VERSION; }
+
 }  // namespace assay::trainer::cuda

@@ -15,4 +15,7 @@ namespace assay::trainer::cuda {
 /// such card, or one older than compute capability 7.5.
 base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory);
 
+/// The version of CUDA's runtime in this program, 13000 for 13.0: a driver for less does not run it.
+int runtime_version();
+
 }  // namespace assay::trainer::cuda

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/devices/devices.hpp"
 
-#include <charconv>
-#include <optional>
+#include <utility>
 
 #include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/gemm_bench.hpp"
+#include "trainer/devices/cards.hpp"
 #ifdef ASSAY_CUDA_HOST
 #include "trainer/cuda/emulated_card.hpp"
 #endif
@@ -69,31 +69,24 @@ base::Outcome<const NamedDevice*> find(const DeviceOptions& options) {
     // Appended, not added: GCC 12 takes an addition here for an overlapping copy at -O3 (GCC bug 105651).
     std::string what = "device '";
     what.append(options.name).append("' is not there: this build has ").append(names());
-    return base::fail(ErrorKind::kPreflight, what, "use one of: " + names());
+    return base::fail(ErrorKind::kPreflight, what,
+                      "use one of: " + names() + ", or cuda:N for an NVIDIA card");
 }
 
 }  // namespace
 
-#ifdef ASSAY_CUDA_CARDS
-// The number of "cuda:N"; nothing for another word.
-std::optional<int> card_number(std::string_view name) {
-    constexpr std::string_view kCard = "cuda:";
-    constexpr std::size_t kMostDigits = 4;
-    if (!name.starts_with(kCard)) return std::nullopt;
-    name.remove_prefix(kCard.size());
-    int number = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
-    return name.size() <= kMostDigits && number >= 0 ? std::optional(number) : std::nullopt;
-}
-#endif
-
 base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+    std::unique_ptr<Device> device;
+    if (const auto number = card_number(options.name)) {
+        ASSAY_TRY(check_card(survey_cards(), card_build(), *number));
 #ifdef ASSAY_CUDA_CARDS
-    if (const auto number = card_number(options.name)) return cuda::open_card(*number, options.memory);
+        ASSAY_ASSIGN(device, cuda::open_card(*number, options.memory));
 #endif
-    ASSAY_ASSIGN(const NamedDevice* entry, find(options));
-    std::unique_ptr<Device> device = entry->open(options);
+    } else {
+        ASSAY_ASSIGN(const NamedDevice* entry, find(options));
+        device = entry->open(options);
+    }
+    if (options.fault) device = with_fault(std::move(device), *options.fault);
     ASSAY_TRY(device->check());
     return device;
 }

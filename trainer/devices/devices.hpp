@@ -5,27 +5,33 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "trainer/cpu/cpu_options.hpp"
+#include "trainer/devices/device_fault.hpp"
 #include "trainer/step/device.hpp"
 #include "trainer/step/gemm.hpp"
 
 namespace assay::trainer {
 
 struct DeviceOptions {
-    std::string name = "cpu";  ///< "cpu"; "reference": the scalar law; "cuda-host": a GPU's kernels, emulated
-    int threads = 1;           ///< of the host, 1 … 256
-    CpuOptions cpu = {};       ///< of the processor alone; each device has options of its own type
+    /// "cpu"; "cuda:N": card N, as the driver counts; "reference": the scalar law; "cuda-host": a GPU's
+    /// kernels, emulated.
+    std::string name = "cpu";
+    int threads = 1;      ///< of the host, 1 … 256
+    CpuOptions cpu = {};  ///< of the processor alone; each device has options of its own type
     /// Bytes of its own memory that a GPU may use, or one that is emulated has; 0: what it has. The others
     /// work in the host's.
     std::uint64_t memory = 0;
+    std::optional<DeviceFault> fault = std::nullopt;  ///< planted on purpose
 };
 
-/// The device, ready to work. kPreflight when this build has none of that name, when it is not there, or when
-/// what it computes now would not have the law's bits (Device::check); kUsage for a wrong number of threads.
+/// The device, ready to work. kPreflight when this build has none of that name, when it is not there (of a
+/// card: what is missing, cards.hpp), or when what it computes now would not have the law's bits
+/// (Device::check); kUsage for a wrong number of threads.
 base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options);
 
 /// A product on pseudorandom matrices that is ready to run on the device, as training does it: a weight's

@@ -6,11 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <thread>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/doctor_devices.hpp"
 #include "node/cli/table.hpp"
 #include "node/rpc/client.hpp"
 #include "node/views/json.hpp"
@@ -20,20 +22,7 @@
 namespace assay::node {
 namespace {
 
-struct Check {
-    std::string name;
-    bool ok = true;
-    std::string found;
-    std::string fix;  ///< empty when ok
-
-    template <class Visit>
-    void fields(Visit& visit) const {
-        visit("name", name);
-        visit("ok", ok);
-        visit("found", found);
-        visit("fix", fix);
-    }
-};
+using Check = DoctorCheck;
 
 constexpr std::uint64_t kMebibyte = 1024 * 1024;
 constexpr std::uint64_t kMemoryNeeded = 512 * kMebibyte;  // a worker on the demo's model, with room
@@ -135,17 +124,19 @@ Check check_node(const std::string& address) {
             address + (health.ok() ? " answers" : " does not answer (needed for network commands)"), ""};
 }
 
-base::Outcome<void> examine(const Context& context) {
+base::Outcome<void> examine(const Context& context, const std::string& device) {
     const std::vector<std::string> targets = trainer::machine_targets();
     std::optional<base::Hash256> self_test;
-    const std::vector<Check> checks = {check_targets(targets),
-                                       check_threads(),
-                                       check_memory(),
-                                       check_disk(context.home()),
-                                       check_home(context.home()),
-                                       check_clock(),
-                                       check_worker(self_test),
-                                       check_node(context.settings.node)};
+    ASSAY_ASSIGN(const DoctorDevices devices, examine_devices(device));
+    std::vector<Check> checks = {check_targets(targets),
+                                 check_threads(),
+                                 check_memory(),
+                                 check_disk(context.home()),
+                                 check_home(context.home()),
+                                 check_clock(),
+                                 check_worker(self_test),
+                                 check_node(context.settings.node)};
+    checks.insert(checks.end(), devices.checks.begin(), devices.checks.end());
     std::size_t problems = 0;
     for (const Check& check : checks) problems += check.ok ? 0 : 1;
     if (context.json()) {
@@ -154,12 +145,14 @@ base::Outcome<void> examine(const Context& context) {
         body("targets", targets);
         body("self_test", self_test);
         body("checks", checks);
+        body("cards", devices.cards);
         context.print_json("assay.doctor/v1", body.take());
     } else {
         for (const Check& check : checks) {
             context.out << (check.ok ? "ok       " : "PROBLEM  ") << check.name << ": " << check.found
                         << '\n';
-            if (!check.fix.empty()) context.out << "         fix: " << check.fix << '\n';
+            if (!check.fix.empty())
+                context.out << (check.ok ? "         to use it: " : "         fix: ") << check.fix << '\n';
         }
     }
     if (problems == 0) return {};
@@ -170,8 +163,12 @@ base::Outcome<void> examine(const Context& context) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Context& context) {
-    verb(app, "doctor", "Examine this machine; exit code 8 and a fix line for every problem", context,
-         [&context] { return examine(context); });
+    const auto device = std::make_shared<std::string>();
+    CLI::App& command =
+        verb(app, "doctor", "Examine this machine; exit code 8 and a fix line for every problem", context,
+             [&context, device] { return examine(context, *device); });
+    command.add_option("--device", *device,
+                       "Devices that must be there and pass the self-test, as miner run names them");
 }
 
 }  // namespace assay::node

@@ -65,8 +65,10 @@ void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_m
 }
 
 void add_device_flag(CLI::App& verb, std::string& device) {
-    verb.add_option("--device", device,
-                    "What computes: cpu (default), or reference, the law itself, which is slow");
+    verb.add_option(
+        "--device", device,
+        "What computes: cpu (default), cuda:N for an NVIDIA card, or reference, the law itself, which "
+        "is slow");
 }
 
 base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,

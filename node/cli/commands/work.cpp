@@ -14,6 +14,7 @@
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/shutdown.hpp"
 #include "node/views/json.hpp"
+#include "node/worker/device_list.hpp"
 #include "node/worker/self_check.hpp"
 
 namespace assay::node {
@@ -66,6 +67,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
+    ASSAY_ASSIGN(options.devices, device_list(flags.role.device, {}));
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
@@ -169,6 +171,11 @@ void add_work_commands(CLI::App& app, Context& context) {
                           "Register, stake, ask for jobs, train, commit and serve until stopped", context,
                           [&context, miner] { return run_miner(context, *miner); });
     add_role_flags(mine, miner->role);
+    mine.get_option("--device")
+        ->description(
+            "What computes: cpu (default), cuda:N, or several of them with commas (cuda:0,cuda:1), each with "
+            "a "
+            "slot of its own; cuda or all: every NVIDIA card that passes its self-test");
     add_peer_flags(mine, miner->role);
     mine.add_flag("--outward", miner->outward,
                   "Accept no connection: verifiers ask over calls that this miner opens to them");

@@ -2,16 +2,22 @@
 #include "node/worker/program/confine.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <sstream>
 
 namespace assay::worker {
 
@@ -33,9 +39,101 @@ void close_all_but(int socket) {
     for (const int number : numbers) ::close(number);
 }
 
+// Landlock's rights by the version that brought them; headers of older kernels do not name the later ones.
+constexpr std::uint64_t kFirstRights = (1ULL << 13) - 1;
+constexpr std::uint64_t kRefer = 1ULL << 13;
+constexpr std::uint64_t kTruncate = 1ULL << 14;
+constexpr std::uint64_t kDeviceIoctl = 1ULL << 15;
+constexpr int kTruncateVersion = 3;
+constexpr int kIoctlVersion = 5;
+
+int landlock_version() {
+    return static_cast<int>(
+        ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
+}
+
+// All of them: what no rule grants is refused.
+std::uint64_t rights_of(int version) {
+    std::uint64_t rights = kFirstRights;
+    if (version >= 2) rights |= kRefer;
+    if (version >= kTruncateVersion) rights |= kTruncate;
+    if (version >= kIoctlVersion) rights |= kDeviceIoctl;
+    return rights;
+}
+
+// A path that is not there needs no rule.
+bool add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
+    const int file = ::open(rule.path.c_str(), O_PATH | O_CLOEXEC);
+    if (file < 0) return true;
+    struct stat info {};
+    const bool folder = ::fstat(file, &info) == 0 && S_ISDIR(info.st_mode);
+    landlock_path_beneath_attr beneath{};
+    beneath.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
+    if (folder) beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
+    if (rule.use == FileRule::Use::kDevice)
+        beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (kDeviceIoctl & rights);
+    beneath.parent_fd = file;
+    const long added = ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+    ::close(file);
+    return added == 0;
+}
+
+// A kernel without Landlock, or one that was started without it, holds to no rule: as with namespaces.
+bool hold_to(const std::vector<FileRule>& files) {
+    const int version = landlock_version();
+    if (version < 1) return true;
+    landlock_ruleset_attr attributes{};
+    attributes.handled_access_fs = rights_of(version);
+    const int rules = static_cast<int>(
+        ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0));
+    if (rules < 0) return false;
+    const bool held = std::all_of(files.begin(), files.end(),
+                                  [&](const FileRule& rule) {
+                                      return add_rule(rules, attributes.handled_access_fs, rule);
+                                  }) &&
+                      ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    ::close(rules);
+    return held;
+}
+
+// "nvidia0": the node of a card.
+bool is_card_node(const std::string& name) {
+    constexpr std::string_view kCard = "nvidia";
+    return name.size() > kCard.size() && name.starts_with(kCard) &&
+           name.find_first_not_of("0123456789", kCard.size()) == std::string::npos;
+}
+
+void add_driver(std::vector<FileRule>& rules, const std::filesystem::path& dev) {
+    for (const char* node : {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"})
+        rules.push_back({dev / node, FileRule::Use::kDevice});
+    std::vector<std::filesystem::path> cards;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(dev, error)) {
+        if (is_card_node(entry.path().filename())) cards.push_back(entry.path());
+    }
+    std::sort(cards.begin(), cards.end());
+    for (const auto& card : cards) rules.push_back({card, FileRule::Use::kDevice});
+    const char* const folders = std::getenv("LD_LIBRARY_PATH");
+    std::istringstream list(folders == nullptr ? "" : folders);
+    for (std::string folder; std::getline(list, folder, ':');) {
+        if (folder.starts_with("/")) rules.push_back({folder, FileRule::Use::kRead});
+    }
+}
+
 }  // namespace
 
-Outcome<void> confine(int socket) {
+std::vector<FileRule> file_rules(std::string_view device, const std::filesystem::path& dev) {
+    std::vector<FileRule> rules;
+    for (const char* path : {"/proc", "/sys", "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/urandom"})
+        rules.push_back({path, FileRule::Use::kRead});
+    rules.push_back({"/dev/null", FileRule::Use::kDevice});
+    if (device.starts_with("cuda:")) add_driver(rules, dev);
+    return rules;
+}
+
+bool has_file_rules() { return landlock_version() >= 1; }
+
+Outcome<void> confine(int socket, const std::vector<FileRule>& files) {
     const auto refused = [](const char* what) {
         return fail(ErrorKind::kFailure,
                     std::string("the worker cannot confine itself: ") + what + ": " + std::strerror(errno));
@@ -46,6 +144,7 @@ Outcome<void> confine(int socket) {
     close_all_but(socket);
     // Containers often forbid user namespaces; the worker has no use for the network either way.
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) errno = 0;
+    if (!hold_to(files)) return refused("Landlock");
     // Last: a change of credentials clears it.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return refused("PR_SET_PDEATHSIG");
     return {};

@@ -2,11 +2,13 @@
 // assay-worker: trains and replays for the program that started it. No keys, no network, no files of its own.
 #include <malloc.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "contracts/base/sign.hpp"
 #include "contracts/worker/self_test.hpp"
@@ -15,6 +17,7 @@
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "node/worker/program/server.hpp"
+#include "trainer/devices/cards.hpp"
 #include "trainer/devices/devices.hpp"
 #include "trainer/step/memory_budget.hpp"
 
@@ -34,6 +37,7 @@ base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& dev
     ASSAY_ASSIGN(options.runner.device.threads, trainer::threads_from_environment());
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
     ASSAY_ASSIGN(options.runner.device.memory, trainer::device_memory_from_environment());
+    ASSAY_ASSIGN(options.runner.device.fault, trainer::device_fault_from_environment(device));
     ASSAY_TRY(trainer::open_device(options.runner.device));
     for (const std::string& target : trainer::machine_targets()) {
         if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {
@@ -61,7 +65,35 @@ int self_test(const std::string& device) {
     const base::Hash256 root = verifier::self_test_root(options->runner);
     const bool sound = root == worker::self_test_golden();
     std::printf("%s %s\n", root.hex().c_str(), sound ? "ok" : "differs");
+    if (!sound) std::printf("%s\n", verifier::self_test_difference(options->runner).c_str());
     return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
+}
+
+// A line for the driver and one for each card, fields between tabs (node/worker/card_report.hpp reads them).
+int cards() {
+    const trainer::CardSurvey survey = trainer::survey_cards();
+    const trainer::CardBuild build = trainer::card_build();
+    const auto print = [](std::vector<std::string> fields, const base::Outcome<void>& usable) {
+        fields.push_back(usable.ok() ? "" : usable.error().what);
+        fields.push_back(usable.ok() ? "" : usable.error().fix);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            // A name is the driver's.
+            std::replace_if(
+                fields[i].begin(), fields[i].end(), [](unsigned char c) { return c < ' '; }, ' ');
+            std::printf("%s%s", i == 0 ? "" : "\t", fields[i].c_str());
+        }
+        std::printf("\n");
+    };
+    print({"driver", std::to_string(survey.on_bus), survey.module,
+           survey.cuda == 0 ? "" : trainer::cuda_text(survey.cuda), build.kernels ? "kernels" : "none"},
+          trainer::check_driver(survey, build));
+    for (std::size_t i = 0; i < survey.cards.size(); ++i) {
+        const trainer::FoundCard& card = survey.cards[i];
+        print({"card", std::to_string(i), card.name,
+               std::to_string(card.major) + "." + std::to_string(card.minor), std::to_string(card.memory)},
+              trainer::check_card(survey, build, static_cast<int>(i)));
+    }
+    return 0;
 }
 
 int bench(const std::string& device) {
@@ -77,7 +109,9 @@ int bench(const std::string& device) {
 int serve(const std::string& device) {
     keep_freed_memory();
     worker::Descriptor socket(kSocket);
-    if (const auto confined = worker::confine(kSocket); !confined.ok()) {
+    // The compiler of a card's driver keeps what it makes in the home, which is not the worker's.
+    if (trainer::card_number(device)) static_cast<void>(::setenv("CUDA_CACHE_DISABLE", "1", 1));
+    if (const auto confined = worker::confine(kSocket, worker::file_rules(device)); !confined.ok()) {
         std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
         return 1;
     }
@@ -103,11 +137,14 @@ int main(int argc, char** argv) {
     if (word == "--self-test") return self_test(device);
     if (word == "--serve") return serve(device);
     if (word == "--bench") return bench(device);
+    if (word == "--cards" && argc == 2) return cards();
     std::fputs(
-        "assay-worker is started by assay, which talks to it over a socket. By itself it can do two things:\n"
+        "assay-worker is started by assay, which talks to it over a socket. By itself it can do three "
+        "things:\n"
+        "  assay-worker --cards        list NVIDIA's driver and cards, and what is missing to use them\n"
         "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
         "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n"
-        "and either on a device of this machine: --device NAME after it (else ASSAY_TARGETS' one, else "
+        "the last two on a device of this machine: --device NAME after it (else ASSAY_TARGETS' one, else "
         "cpu)\n",
         stderr);
     return 2;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/worker/program/self_test.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "contracts/program/names.hpp"
 #include "contracts/program/trace.hpp"
 
 namespace assay::verifier {
@@ -89,6 +91,16 @@ std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
     return tokens;
 }
 
+trainer::RunnerOptions self_test_options(const trainer::RunnerOptions& options) {
+    trainer::RunnerOptions own = options;
+    own.device.cpu.arena = nullptr;
+    own.memory = 0;  // the budget is a job's; a self-test fits everywhere
+    // A device that is to break while it works begins as a sound one.
+    if (own.device.fault && own.device.fault->kind != trainer::DeviceFaultKind::kWrong)
+        own.device.fault.reset();
+    return own;
+}
+
 // One slot's round, its merge and the held-out loss after it; zero when any of them fails.
 base::Hash256 root_of(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
     const std::vector<std::uint32_t> tokens = tokens_of(spec);
@@ -122,12 +134,68 @@ base::Hash256 first_segment_root_of(const program::JobSpec& spec, const trainer:
     return replay->unit_root;
 }
 
+// The roots of all outputs of step `step`, whose segment it is alone, from the state before it.
+base::Outcome<std::vector<base::Hash256>> output_roots(trainer::JobRunner& runner,
+                                                       const trainer::SlotState& before, std::uint32_t step,
+                                                       std::uint64_t outputs) {
+    std::vector<base::Hash256> roots;
+    dispute::Question question;
+    question.kind = dispute::QuestionKind::kOutputs;
+    question.at.segment = question.at.step = step;
+    while (roots.size() < outputs) {
+        question.row = {.height = 0,
+                        .first = roots.size(),
+                        .nodes = std::min<std::uint64_t>(outputs - roots.size(), dispute::kMaxMoveHashes)};
+        ASSAY_ASSIGN(const auto answer, runner.answer(before, question, {}, {}));
+        roots.insert(roots.end(), answer.hashes.begin(), answer.hashes.end());
+    }
+    return roots;
+}
+
+// The operator that wrote output `number` of the list of all outputs.
+const program::Operator& writer_of(const program::Program& program, std::size_t number) {
+    auto one = program.operators.begin();
+    while (number >= one->outputs.size()) number -= (one++)->outputs.size();
+    return *one;
+}
+
+// What of the job's steps differs from the law, from the same states; empty: nothing, operator by operator
+// and as a whole.
+base::Outcome<std::string> difference_in(const program::JobSpec& spec,
+                                         const trainer::RunnerOptions& options) {
+    const std::vector<std::uint32_t> tokens = tokens_of(spec);
+    trainer::RunnerOptions law_options;
+    law_options.device.name = "reference";
+    ASSAY_ASSIGN(const auto ours, trainer::JobRunner::create(spec, {tokens}, {}, options));
+    ASSAY_ASSIGN(const auto law, trainer::JobRunner::create(spec, {tokens}, {}, law_options));
+    ASSAY_ASSIGN(trainer::SlotState state, law->start(law->initial()));
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    std::uint64_t outputs = 0;
+    for (const program::Operator& one : program.operators) outputs += one.outputs.size();
+    const std::string job = " of a step of " + std::string(program::to_text(spec.model.family)) + " in " +
+                            std::string(program::to_text(spec.profile));
+    for (std::uint32_t step = 0; step < spec.train.inner_steps; ++step) {
+        ASSAY_ASSIGN(const auto right, output_roots(*law, state, step, outputs));
+        ASSAY_ASSIGN(const auto found, output_roots(*ours, state, step, outputs));
+        const auto [first, same] = std::mismatch(right.begin(), right.end(), found.begin());
+        if (first != right.end()) {
+            const auto number = static_cast<std::size_t>(first - right.begin());
+            return "operator " + writer_of(program, number).name + job;
+        }
+        trainer::SlotState whole = state;
+        ASSAY_ASSIGN(const auto expected, law->run_segment(state, {0, 0, step}, {}));
+        ASSAY_ASSIGN(const auto ran, ours->run_segment(whole, {0, 0, step}, {}));
+        if (ran.fingerprints != expected.fingerprints || law->state_root(whole) != law->state_root(state))
+            return "a group of operators" + job;
+        if (ours->state_root(state) != law->state_root(state)) return "the root of the state" + job;
+    }
+    return std::string();
+}
+
 }  // namespace
 
 base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
-    trainer::RunnerOptions own = options;
-    own.device.cpu.arena = nullptr;
-    own.memory = 0;  // the budget is a job's; a self-test fits everywhere
+    const trainer::RunnerOptions own = self_test_options(options);
     base::Hasher hasher("assay/self-test/all");
     const auto add = [&](const base::Hash256& root) {
         hasher.add(root);
@@ -140,6 +208,21 @@ base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
     }
     if (!add(first_segment_root_of(wide_job(), own))) return {};
     return hasher.finish();
+}
+
+std::string self_test_difference(const trainer::RunnerOptions& options) {
+    const trainer::RunnerOptions own = self_test_options(options);
+    std::vector<program::JobSpec> jobs;
+    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
+        for (const auto& model : {gpt2(), llama()}) jobs.push_back(tiny_job(model, profile));
+    }
+    jobs.push_back(wide_job());
+    for (const program::JobSpec& spec : jobs) {
+        const auto difference = difference_in(spec, own);
+        if (!difference.ok()) return "a step cannot be computed: " + difference.error().what;
+        if (!difference->empty()) return *difference;
+    }
+    return "the end of a round: update, merge, evaluation or their roots";
 }
 
 }  // namespace assay::verifier

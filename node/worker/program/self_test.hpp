@@ -3,6 +3,8 @@
 // build agrees on (contracts/worker/self_test.hpp).
 #pragma once
 
+#include <string>
+
 #include "trainer/run/job_runner.hpp"
 
 namespace assay::verifier {
@@ -12,5 +14,11 @@ namespace assay::verifier {
 /// products go in chunks. The hash over the jobs' hashes of trace, merged root and loss bits; zero when the
 /// runner refuses a job.
 base::Hash256 self_test_root(const trainer::RunnerOptions& options);
+
+/// Where a device whose root is another one leaves the law: the first operator of those jobs' steps that
+/// writes other bits than the law's from the same state ("operator h.0.mlp.c_fc.forward of a step of gpt2 in
+/// f32"), else what is wrong as a whole. It runs every step operator by operator, here and on device
+/// "reference": seconds.
+std::string self_test_difference(const trainer::RunnerOptions& options);
 
 }  // namespace assay::verifier

@@ -9,6 +9,7 @@
 #include <new>
 #include <thread>
 
+#include "contracts/worker/self_test.hpp"
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "trainer/host/arena.hpp"
@@ -30,7 +31,12 @@ public:
         : channel_(std::move(socket)), options_(options) {}
 
     int run() {
-        send({0, hello(), {}});
+        const frames::Hello hello = this->hello();
+        if (hello.self_test != frames::self_test_golden()) {
+            send({0, unsound(hello.self_test), {}});
+            return static_cast<int>(base::ErrorKind::kPreflight);
+        }
+        send({0, hello, {}});
         std::thread reader([this] { read(); });
         while (auto envelope = next()) {
             work(*envelope);
@@ -46,6 +52,18 @@ private:
         const auto arena = trainer::make_heap_arena();
         return {frames::kProtocolVersion, std::string(arena->name()), options_.targets,
                 static_cast<std::uint32_t>(options_.runner.device.threads), self_test_root(options_.runner)};
+    }
+
+    // No request is worked on by a device with other bits.
+    [[nodiscard]] Refusal unsound(const base::Hash256& root) const {
+        return {
+            RefusalReason::kUnsound,
+            "device " + options_.runner.device.name + ": its self-test gives " + root.brief() +
+                " instead of " + frames::self_test_golden().brief() +
+                ": it computes other bits and may not train; " + self_test_difference(options_.runner) +
+                " differs",
+            "use another device; rebuild from a clean folder, and test this one's memory: what stays is a "
+            "fault of the device, its driver or this build's kernels, to be reported"};
     }
 
     void read() {

@@ -313,7 +313,8 @@ TEST_CASE("doctor reports the targets of this machine and the hash of the worker
                            {{"ASSAY_TARGETS", targets}});
     };
     const json report = json::parse(examined("").out);
-    CHECK(keys_of(report) == std::set<std::string>{"schema", "ok", "targets", "self_test", "checks"});
+    CHECK(keys_of(report) ==
+          std::set<std::string>{"schema", "ok", "targets", "self_test", "checks", "cards"});
     CHECK(report.at("self_test") == hash);
     CHECK(report.at("targets").back() == "scalar");
     const ProgramRun text =

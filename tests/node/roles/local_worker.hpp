@@ -2,6 +2,7 @@
 // Gives tests of roles a worker without its process, and the files that it takes and gives.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -43,7 +44,9 @@ public:
 
     void submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) override {
         waiting_.push_back({request, std::move(message), std::move(bulk)});
+        most_at_a_time = std::max(most_at_a_time, waiting_.size());
     }
+    [[nodiscard]] std::size_t width() const override { return devices; }
     void cancel(RequestId request) override {
         std::erase_if(answers_, [&](const WorkerAnswered& answer) { return answer.request == request; });
         std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.request == request; });
@@ -68,6 +71,8 @@ public:
     Instead instead;
     Falsify falsify;
     bool devnet = false;                     ///< takes drills
+    std::size_t devices = 1;                 ///< that it says it has
+    std::size_t most_at_a_time = 0;          ///< requests that waited together
     std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
 
 private:

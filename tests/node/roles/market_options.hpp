@@ -25,7 +25,8 @@ struct MarketOptions {
     bool draw_everything = true;                    ///< else `finalise` alone
     bool draw_finalise = true;                      ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
-    std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
+    std::uint64_t block_interval_ms = 0;  ///< of the genesis; 0: heights say nothing of time
+    std::uint64_t audit_window = 16;      ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
     std::optional<float> max_update_norm;                     ///< of the job; none: updates have no bound

@@ -289,7 +289,8 @@ private:
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,
                 .validators = contracts::validators_of(config),
-                .rules = base::encode(config)};
+                .rules = base::encode(config),
+                .block_interval_ms = options_.block_interval_ms};
     }
     void add(const std::string& name) {
         parties_[name] = std::make_unique<Party>(
@@ -298,6 +299,10 @@ private:
         if (options_.outward.contains(name)) {
             parties_[name]->parts.endpoint = outward_endpoint(parties_[name]->node.public_key());
         }
+    }
+    std::uint64_t next_time() {
+        time_ += std::max<std::uint64_t>(1, options_.block_interval_ms);
+        return time_;
     }
     void make_block() {
         std::vector<Bytes> transactions = std::exchange(owners_, {});
@@ -308,7 +313,7 @@ private:
             for (const auto& [request, bytes] : sent.back().second) transactions.push_back(bytes);
         }
         const auto made =
-            chain_->append(transactions, ledger::EmptyBlock::kMake, ++time_, key_of("sequencer"));
+            chain_->append(transactions, ledger::EmptyBlock::kMake, next_time(), key_of("sequencer"));
         REQUIRE(made.ok());
         const std::uint64_t height = chain_->height();
         std::map<base::Hash256, std::uint16_t> refused;

@@ -127,12 +127,18 @@ TEST_CASE("a worker computes on the device that is named, and one that is not th
     WorkerOptions how = options();
     how.device = "reference";
     CHECK(started(how)->hello().self_test == frames::self_test_golden());
-    how.device = "cuda:0";
+    how.device = "gpu";
     const auto refused = WorkerProcess::start(how);
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().kind == base::ErrorKind::kPreflight);
-    CHECK(refused.error().what.find("device 'cuda:0' is not there") == 0);
-    CHECK(refused.error().fix == "use one of: cpu, reference, cuda-host");
+    CHECK(refused.error().what.find("device 'gpu' is not there") == 0);
+    CHECK(refused.error().fix == "use one of: cpu, reference, cuda-host, or cuda:N for an NVIDIA card");
+    how.device = "cuda:9999";
+    const auto card = WorkerProcess::start(how);
+    REQUIRE_FALSE(card.ok());
+    CHECK(card.error().kind == base::ErrorKind::kPreflight);
+    CHECK(card.error().what.find("cuda:9999 is not there: ") == 0);
+    CHECK_FALSE(card.error().fix.empty());
 }
 
 TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that hands every call on to another: what a test's own device changes is all that it writes.
+// Gives planted faults and tests ForwardingDevice, which hands every call on to another device: what one of
+// theirs changes is all that it writes.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 
 #include "trainer/step/device.hpp"
 
-namespace assay::trainer::test {
+namespace assay::trainer {
 
 class ForwardingDevice : public Device {
 public:
@@ -78,4 +79,4 @@ private:
     std::unique_ptr<Device> inner_;
 };
 
-}  // namespace assay::trainer::test
+}  // namespace assay::trainer

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives doctor, and whoever chooses devices, what assay-worker says of this machine when it runs by itself:
+// its NVIDIA cards, and what a device's self-test gives. A driver's library is loaded by that child alone,
+// never by a process that holds keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "node/worker/worker_process.hpp"
+
+namespace assay::node {
+
+/// A card as the driver lists it.
+struct ListedCard {
+    std::string device;                  ///< the word that opens it, "cuda:0"
+    std::string name;                    ///< "NVIDIA H100 PCIe"
+    std::string capability;              ///< compute capability, "9.0"
+    std::uint64_t memory = 0;            ///< bytes
+    std::optional<base::Error> missing;  ///< why the worker cannot compute on it; nothing: it can
+};
+
+struct CardReport {
+    unsigned on_bus = 0;                 ///< NVIDIA's display controllers on the PCI bus
+    std::string driver;                  ///< version of the kernel module; empty: not loaded
+    std::string cuda;                    ///< the newest CUDA that the driver runs; empty: no driver
+    bool kernels = false;                ///< the worker was built with kernels for cards
+    std::optional<base::Error> missing;  ///< why it can use no card at all
+    std::vector<ListedCard> cards;
+};
+
+/// kNotFound without a worker program; kFailure when it prints something else.
+base::Outcome<CardReport> list_cards(const WorkerOptions& options);
+/// The same of what the program prints.
+base::Outcome<CardReport> parse_cards(const std::string& lines);
+
+struct SelfTestReport {
+    std::string root;     ///< in hexadecimal
+    bool sound = false;   ///< the known one
+    std::string differs;  ///< where another one leaves the law: "operator h.0.… of a step of gpt2 in f32"
+};
+
+/// The self-test of `options.device` on the target in `options.targets`, in a process of its own. Errors: the
+/// worker's own when the device is not there; kPreflight when the process does not end within minutes, or
+/// ends otherwise; kInterrupted when stopped; kNotFound without a worker program.
+base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop = {});
+
+}  // namespace assay::node
