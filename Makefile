@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
 .PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
-.PHONY: portability cuda format lint clean
+.PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record cuda-roofline format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -40,6 +40,15 @@ portability: ## every compiler, level and emulated processor in full (half an ho
 cuda: ## compile every CUDA kernel for every architecture; a row each. NVCC=… for a toolkit of this machine
 	@$(if $(NVCC),true,.ci/setup cuda)
 	@python3 tests/tools/cuda_kernels.py --rows $(if $(NVCC),--nvcc "$(NVCC)")
+
+cuda-host-demo: build ## the demo, then its whole job again on the emulated GPU to the same root (an hour or two of one core); DEMO_FLAGS=…
+	@python3 tests/tools/cuda_host_demo.py build/bin $(DEMO_FLAGS)
+
+cuda-mutants: ## break every CUDA kernel a line at a time; the tests must see it (half an hour of two cores); MUTANT_FLAGS=…
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target cuda_host_test
+	@python3 tests/tools/cuda_mutants.py $(MUTANT_FLAGS)
 
 bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
 	@build/bin/assay bench gemm train $(BENCH_FLAGS)

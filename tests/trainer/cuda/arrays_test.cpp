@@ -161,7 +161,7 @@ TEST_CASE("a number out of range, and one that is not finite, are told", "[train
     }));
 }
 
-TEST_CASE("mutants of roots and merges are found", "[trainer][cuda]") {
+TEST_CASE("mutants of roots, updates and merges are found", "[trainer][cuda]") {
     std::mt19937 random(66);
     const Values matrix = numbers(random, 17 * 15);
     std::vector<base::Hash256> law(2);
@@ -172,6 +172,16 @@ TEST_CASE("mutants of roots and merges are found", "[trainer][cuda]") {
             stream,
             TileHashArgs<float>{17, 15, matrix.data(), words_of(base::personal::kTile), output(digests)});
         return as_hashes(digests) == law;
+    }));
+    const Values from = numbers(random, 500, test::Draw::kTame), to = numbers(random, 500, test::Draw::kTame);
+    std::vector<std::int64_t> whole(500);
+    REQUIRE(arithmetic::update_finalise(-40, from, to, whole));
+    REQUIRE(is_found([&](KernelStream& stream) {
+        std::vector<std::int64_t> update(500);
+        unsigned failed = kNoOperator;
+        start<Finalise<FinaliseFault::kNarrow>>(
+            stream, FinaliseArgs{500, -40, from.data(), to.data(), output(update), &failed});
+        return update == whole;
     }));
     const MergeCase one;
     REQUIRE(is_found([&](KernelStream& stream) {

@@ -237,6 +237,52 @@ struct SortedTokens {
     }
 };
 
+// Gradients of the parameters of norms and of a bias, over sequences one after another.
+struct ColumnCase {
+    static constexpr std::size_t kRows = kSequences * kContext;
+    std::mt19937 random{47};
+    Values dy = numbers(random, kRows * kCols), x = numbers(random, kRows * kCols);
+    Values mean = numbers(random, kRows), rstd = numbers(random, kRows), before = numbers(random, kCols);
+    Values gain = before, bias = before, rms = before, plain = before;
+    ColumnCase() {
+        for (std::size_t s = 0; s < kSequences; ++s) {
+            const auto wide = [s](const Values& all) {
+                return std::span(all).subspan(s * kContext * kCols, kContext * kCols);
+            };
+            const auto thin = [s](const Values& all) {
+                return std::span(all).subspan(s * kContext, kContext);
+            };
+            arithmetic::layer_norm_parameter_gradient_carry(wide(dy), wide(x), {thin(mean), thin(rstd)}, gain,
+                                                            bias);
+            arithmetic::rms_norm_parameter_gradient_carry(wide(dy), wide(x), thin(rstd), rms);
+            arithmetic::bias_gradient_carry(wide(dy), plain);
+        }
+    }
+    ColumnArgs args(Values& sums, Values& more) const {
+        return {kSequences,  kContext,    kCols,        dy.data(),   x.data(),
+                mean.data(), rstd.data(), output(sums), output(more)};
+    }
+};
+
+struct LossCase {
+    std::mt19937 random{51};
+    Values losses = numbers(random, kSequences* kContext, test::Draw::kTame), wanted = {2.5F, 0.0F};
+    LossCase() {
+        for (std::size_t s = 0; s < kSequences; ++s) {
+            const auto one = std::span(losses).subspan(s * kContext, kContext);
+            wanted[0] = arithmetic::loss_total_carry(one, wanted[0]);
+        }
+        wanted[1] = wanted[0] * 0.3F;
+    }
+    template <class Run>
+    bool is_right(const Run& run) const {
+        Values sums(kSequences), total(1, 2.5F), loss(1);
+        run(LossTotalArgs{kSequences, kContext, losses.data(), output(sums), output(total), output(loss),
+                          0.3F});
+        return same({total[0], loss[0]}, wanted);
+    }
+};
+
 struct EmbeddingCase {
     static constexpr std::size_t kWords = 7;
     std::mt19937 random{46};
@@ -263,34 +309,20 @@ struct EmbeddingCase {
 }  // namespace
 
 TEST_CASE("sums over tokens go sequence by sequence", "[trainer][cuda]") {
-    std::mt19937 random(47);
-    constexpr std::size_t kRows = kSequences * kContext;
-    const Values dy = numbers(random, kRows * kCols), x = numbers(random, kRows * kCols);
-    const Values mean = numbers(random, kRows), rstd = numbers(random, kRows),
-                 before = numbers(random, kCols);
-    Values gain = before, bias = before, rms = before, plain = before;
-    for (std::size_t s = 0; s < kSequences; ++s) {
-        const auto wide = [s](const Values& all) {
-            return std::span(all).subspan(s * kContext * kCols, kContext * kCols);
-        };
-        const auto thin = [s](const Values& all) { return std::span(all).subspan(s * kContext, kContext); };
-        arithmetic::layer_norm_parameter_gradient_carry(wide(dy), wide(x), {thin(mean), thin(rstd)}, gain,
-                                                        bias);
-        arithmetic::rms_norm_parameter_gradient_carry(wide(dy), wide(x), thin(rstd), rms);
-        arithmetic::bias_gradient_carry(wide(dy), plain);
-    }
+    const ColumnCase columns;
     in_every_order([&](KernelStream& stream) {
-        Values sums(kSequences * kCols), more = sums;
-        const ColumnArgs args{kSequences,  kContext,    kCols,        dy.data(),   x.data(),
-                              mean.data(), rstd.data(), output(sums), output(more)};
         const auto check = [&](ColumnKind kind, const Values& wanted_gain, const Values& wanted_bias) {
-            Values a = before, b = before;
-            column_sums(stream, kind, args, output(a), output(b));
+            Values sums(kSequences * kCols), more = sums, a = columns.before, b = a;
+            column_sums(stream, kind, columns.args(sums, more), output(a), output(b));
             REQUIRE((same(a, wanted_gain) && same(b, wanted_bias)));
         };
-        check(ColumnKind::kLayerNorm, gain, bias);
-        check(ColumnKind::kRmsNorm, rms, before);
-        check(ColumnKind::kBias, before, plain);
+        check(ColumnKind::kLayerNorm, columns.gain, columns.bias);
+        check(ColumnKind::kRmsNorm, columns.rms, columns.before);
+        check(ColumnKind::kBias, columns.before, columns.plain);
+    });
+    const LossCase loss;
+    in_every_order([&](KernelStream& stream) {
+        REQUIRE(loss.is_right([&](const LossTotalArgs& args) { loss_total(stream, args); }));
     });
     const EmbeddingCase one;
     in_every_order([&](KernelStream& stream) {
@@ -418,6 +450,20 @@ TEST_CASE("mutants of the other kernels are found", "[trainer][cuda]") {
                               .context = 40,
                               .number = arithmetic::attention_scale(16)});
         return same(out, ds);
+    }));
+    const ColumnCase columns;
+    REQUIRE(is_found([&](KernelStream& stream) {
+        Values sums(kSequences * kCols), more = sums, gain = columns.before, bias = gain;
+        start<ColumnChains<ColumnKind::kLayerNorm, ColumnFault::kTwoRoundings>>(stream,
+                                                                                columns.args(sums, more));
+        add_sequences(stream, {kSequences, kCols, sums.data(), output(gain)});
+        return same(gain, columns.gain);
+    }));
+    const LossCase loss;
+    REQUIRE(is_found([&](KernelStream& stream) {
+        return loss.is_right([&](const LossTotalArgs& args) {
+            launch<LossTotal<ColumnFault::kOneChain>>({}, stream, args);
+        });
     }));
     const EmbeddingCase embedding;
     REQUIRE(is_found([&](KernelStream& stream) {
