@@ -241,7 +241,7 @@ struct SortedTokens {
 struct ColumnCase {
     static constexpr std::size_t kRows = kSequences * kContext;
     std::mt19937 random{47};
-    Values dy = numbers(random, kRows * kCols), x = numbers(random, kRows * kCols);
+    Values dy = numbers(random, kRows*kCols), x = numbers(random, kRows*kCols);
     Values mean = numbers(random, kRows), rstd = numbers(random, kRows), before = numbers(random, kCols);
     Values gain = before, bias = before, rms = before, plain = before;
     ColumnCase() {
@@ -266,7 +266,7 @@ struct ColumnCase {
 
 struct LossCase {
     std::mt19937 random{51};
-    Values losses = numbers(random, kSequences* kContext, test::Draw::kTame), wanted = {2.5F, 0.0F};
+    Values losses = numbers(random, kSequences*kContext, test::Draw::kTame), wanted = {2.5F, 0.0F};
     LossCase() {
         for (std::size_t s = 0; s < kSequences; ++s) {
             const auto one = std::span(losses).subspan(s * kContext, kContext);
@@ -461,9 +461,8 @@ TEST_CASE("mutants of the other kernels are found", "[trainer][cuda]") {
     }));
     const LossCase loss;
     REQUIRE(is_found([&](KernelStream& stream) {
-        return loss.is_right([&](const LossTotalArgs& args) {
-            launch<LossTotal<ColumnFault::kOneChain>>({}, stream, args);
-        });
+        return loss.is_right(
+            [&](const LossTotalArgs& args) { launch<LossTotal<ColumnFault::kOneChain>>({}, stream, args); });
     }));
     const EmbeddingCase embedding;
     REQUIRE(is_found([&](KernelStream& stream) {
