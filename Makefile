@@ -9,11 +9,12 @@ export NINJA_STATUS := [%f/%t %es]
 FUZZ_SECONDS ?= 60
 SOAK_RUNS ?= 20
 RECOMPUTES ?= 100000
+CARD ?= 0
 # make demo TEXT=file.txt SABOTAGE="miner=2,round=3,tensor=NAME,index=I,bit=B" (several: separated by spaces)
 demo_flags = $(if $(TEXT),--text "$(TEXT)") $(foreach fault,$(SABOTAGE),--sabotage "$(fault)") $(DEMO_FLAGS)
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 setup: ## install the Debian packages that are missing (root or sudo)
 	@.ci/setup build
@@ -49,6 +50,18 @@ cuda-mutants: ## break every CUDA kernel a line at a time; the tests must see it
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target cuda_host_test
 	@python3 tests/tools/cuda_mutants.py $(MUTANT_FLAGS)
+
+cuda-roofline: ## what compiled kernels need at least on an H100, counted from their instructions, into docs/gpu.md; runs nothing
+	@.ci/setup roofline
+	@python3 tests/tools/cuda_kernels.py
+	@python3 tests/tools/cuda_roofline.py --write
+
+cuda-record: ## on a machine with a card: everything that needs one, into docs/benchmarks.md and docs/portability.md; CARD=0
+	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) --has-card
+	@.ci/setup card
+	@cmake --preset release -B build-card -DASSAY_TESTS=ON -DASSAY_CUDA=ON
+	@cmake --build build-card --target assay assay-worker golden_steps cuda_card_test
+	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) $(RECORD_FLAGS)
 
 bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
 	@build/bin/assay bench gemm train $(BENCH_FLAGS)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives tests of kernels numbers that are hard for arithmetic, comparison by bits, and every order of
-// threads.
+// threads; where nvcc compiles them, a card in place of the emulation (card_support.hpp). What a kernel reads or writes
+// lies in a CardVector, and the host looks at it by same() and its kin, or after settle().
 #pragma once
 
 #include <bit>
@@ -10,10 +11,44 @@
 
 #include "tests/support/catch.hpp"
 #include "trainer/cuda/simt/simt.hpp"
+#if defined(__CUDACC__)
+#include "tests/trainer/cuda/card_support.hpp"
+#endif
 
 namespace assay::trainer::cuda::test {
 
-using Values = std::vector<float>;
+#if defined(__CUDACC__)
+template <class T>
+using CardVector = std::vector<T, CardAllocator<T>>;
+#else
+template <class T>
+using CardVector = std::vector<T>;
+/// The emulation is done when a launch returns.
+inline void settle() {}
+#endif
+
+using Values = CardVector<float>;
+
+/// What kernels note the smallest operator in.
+class Note {
+public:
+    [[nodiscard]] unsigned* at() { return number_.data(); }
+    [[nodiscard]] unsigned value() const {
+        settle();
+        return number_[0];
+    }
+    void set(unsigned number) { number_[0] = number; }
+
+private:
+    CardVector<unsigned> number_ = CardVector<unsigned>(1, 0xffffffffU);
+};
+
+/// Whether both hold the same integers.
+template <class T>
+bool same_integers(const CardVector<T>& a, const CardVector<T>& b) {
+    settle();
+    return a == b;
+}
 
 /// Which numbers: normally distributed ones alone, or zeros of both signs, subnormal and large ones among
 /// them.
@@ -39,6 +74,7 @@ inline Values numbers(std::mt19937& random, std::size_t count, Draw kind = Draw:
 
 /// Whether both have the same bits; of NaNs only that they are some.
 inline bool same(const Values& a, const Values& b) {
+    settle();
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i] != a[i] && b[i] != b[i]) continue;
@@ -50,9 +86,12 @@ inline bool same(const Values& a, const Values& b) {
     return true;
 }
 
-template <class T>
-OutputArray<T> output(std::vector<T>& values) {
-    return {.data = values.data(), .count = values.size()};
+template <class T, class Allocator>
+OutputArray<T> output(std::vector<T, Allocator>& values) {
+    OutputArray<T> array;
+    array.data = values.data();
+    array.count = values.size();
+    return array;
 }
 
 /// Streams on two threads: every order, and two seeds.
@@ -63,10 +102,17 @@ inline std::vector<StreamOptions> all_orders() {
             {.order = ThreadOrder::kSeeded, .seed = 20}};
 }
 
+#if defined(__CUDACC__)
+inline TestThreads& two_threads() {
+    static TestThreads none;
+    return none;
+}
+#else
 inline ThreadPool& two_threads() {
     static ThreadPool pool(2);
     return pool;
 }
+#endif
 
 /// Runs work(stream) in every order; no rule of the machine may be broken.
 template <class Work>

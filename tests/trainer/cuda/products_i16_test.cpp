@@ -30,8 +30,8 @@ constexpr Shape kShapes[] = {{1, 1, 1, 16384},  {3, 5, 0, 16384}, {32, 32, 32, 1
 // Digits of one operand in memory that held other things.
 struct PackedOperand {
     DigitPlace place;
-    std::vector<std::uint32_t> words;
-    std::vector<std::int32_t> exponents;
+    test::CardVector<std::uint32_t> words;
+    test::CardVector<std::int32_t> exponents;
     PackedOperand(DigitPlace where, unsigned matrices)
         : place(where),
           words(where.words() * matrices, 0x55555555U),
@@ -105,13 +105,14 @@ TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer]
 }
 
 TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
-    // All digits at their limits: 16,384 terms of one sign, and of both.
+    // All digits at their limits, 127: 16,384 terms of one sign, and of both.
+    constexpr float kTwoDigits = 32639 * 0x1p-8F, kThreeDigits = 8355711 * 0x1p-16F;
     for (const unsigned planes : {2U, 3U}) {
         std::mt19937 random(32);
         ProductCase one(random, {2, 3, 16384 + 40, 16384}, planes, false, true, ChainStart::kZero);
-        for (std::size_t i = 0; i < one.a.size(); ++i)
-            one.a[i] = i % 5 == 0 && i > 16384 ? -127.996F : 127.996F;
-        for (float& value : one.b) value = 127.996F;
+        const float most = planes == 2 ? kTwoDigits : kThreeDigits;
+        for (std::size_t i = 0; i < one.a.size(); ++i) one.a[i] = i % 5 == 0 && i > 16424 ? -most : most;
+        for (float& value : one.b) value = kTwoDigits;
         arithmetic::exact_product({one.s.m, one.s.n, one.s.k},
                                   {static_cast<std::uint8_t>(planes), 2, one.s.block}, one.left, one.right,
                                   one.start, one.wanted.data(), one.s.n);
@@ -134,6 +135,7 @@ TEST_CASE("operands that are not finite give some bits, the same in every order"
         Values c(400);
         product_i16(stream, {.a = a.digits(), .b = b.digits(), .c = output(c), .to = {.row_stride = 20}},
                     Mask::kNone, 1);
+        test::settle();
         if (first.empty()) first = c;
         REQUIRE(same(c, first));
     });

@@ -73,10 +73,12 @@ TEST_CASE("elementwise kernels have the law's bits", "[trainer][cuda]") {
 
 TEST_CASE("norms have the law's bits, and their gradients", "[trainer][cuda]") {
     std::mt19937 random(42);
-    for (const std::size_t cols : {1U, 31U, 32U, 33U, 100U}) {
+    // Among wild numbers the largest hides how the others were rounded; rows of 200 give each lane several.
+    for (const std::size_t cols : {1U, 31U, 32U, 33U, 100U, 200U}) {
         constexpr std::size_t kRows = 11;
-        const Values x = numbers(random, kRows * cols), dy = numbers(random, kRows * cols);
-        const Values gain = numbers(random, cols), bias = numbers(random, cols);
+        const test::Draw draw = cols == 200 ? test::Draw::kTame : test::Draw::kWild;
+        const Values x = numbers(random, kRows * cols, draw), dy = numbers(random, kRows * cols, draw);
+        const Values gain = numbers(random, cols, draw), bias = numbers(random, cols, draw);
         Values y(x.size()), mean(kRows), rstd(kRows), dx(x.size()), rms(x.size()), rms_rstd(kRows),
             rms_dx(x.size());
         arithmetic::layer_norm_forward(x, gain, bias, y, {mean, rstd});
@@ -135,25 +137,40 @@ TEST_CASE("a row's maximum is the first among equals, and its sums follow the 32
     }
 }
 
-TEST_CASE("softmax of attention looks at no key beyond the query", "[trainer][cuda]") {
+TEST_CASE("of zeros of both signs the first is the largest", "[trainer][cuda]") {
+    std::mt19937 random(52);
+    constexpr std::size_t kRows = 64;
+    for (const std::size_t cols : {2U, 33U, 100U}) {
+        Values zeros(kRows * cols), law(kRows);
+        for (float& zero : zeros) zero = random() % 2 == 0 ? 0.0F : random() % 8 == 0 ? -1.0F : -0.0F;
+        arithmetic::loss_max(cols, zeros, law);
+        require_law(law, Values(kRows), [&, cols](KernelStream& stream, Values& out) {
+            run_rows(stream, RowKind::kMax,
+                     {.rows = kRows, .cols = cols, .a = zeros.data(), .out = output(out)});
+        });
+    }
+}
+
+namespace {
+// Among wild numbers the largest hides how the others were rounded.
+void check_softmax(std::size_t tokens, test::Draw draw) {
     std::mt19937 random(44);
-    constexpr std::size_t kTokens = 37;
-    const arithmetic::HeadShape head{kTokens, 16};
-    const Values scores = numbers(random, kTokens * kTokens), dp = numbers(random, kTokens * kTokens);
-    const Values before = numbers(random, kTokens * kTokens);
-    Values max(kTokens), e = before, sum(kTokens), p = before, dot(kTokens), ds = before;
-    arithmetic::softmax_max(kTokens, scores, max);
-    arithmetic::softmax_exp(kTokens, scores, max, e);
-    arithmetic::softmax_sum(kTokens, e, sum);
-    arithmetic::softmax_divide(kTokens, e, sum, p);
-    arithmetic::softmax_dot(kTokens, dp, p, dot);
+    const arithmetic::HeadShape head{tokens, 16};
+    const Values scores = numbers(random, tokens * tokens, draw), dp = numbers(random, tokens * tokens, draw);
+    const Values before = numbers(random, tokens * tokens, draw);
+    Values max(tokens), e = before, sum(tokens), p = before, dot(tokens), ds = before;
+    arithmetic::softmax_max(tokens, scores, max);
+    arithmetic::softmax_exp(tokens, scores, max, e);
+    arithmetic::softmax_sum(tokens, e, sum);
+    arithmetic::softmax_divide(tokens, e, sum, p);
+    arithmetic::softmax_dot(tokens, dp, p, dot);
     arithmetic::softmax_gradient(head, dp, p, dot, ds);
     const auto rows = [&](RowKind kind, const Values& a, const Values& b) {
         return [&, kind](KernelStream& stream, Values& out) {
             run_rows(stream, kind,
-                     {.rows = kTokens,
-                      .cols = kTokens,
-                      .context = kTokens,
+                     {.rows = tokens,
+                      .cols = tokens,
+                      .context = tokens,
                       .a = a.data(),
                       .b = b.data(),
                       .out = output(out)});
@@ -162,29 +179,35 @@ TEST_CASE("softmax of attention looks at no key beyond the query", "[trainer][cu
     const auto points = [&](PointKind kind, const Values& a, const Values& b) {
         return [&, kind](KernelStream& stream, Values& out) {
             run_pointwise(stream, kind,
-                          {.count = kTokens * kTokens,
+                          {.count = tokens * tokens,
                            .a = a.data(),
                            .b = b.data(),
                            .c = dot.data(),
                            .out = output(out),
-                           .cols = kTokens,
-                           .context = kTokens,
+                           .cols = tokens,
+                           .context = tokens,
                            .number = arithmetic::attention_scale(16)});
         };
     };
-    require_law(max, Values(kTokens), rows(RowKind::kMax, scores, scores));
+    require_law(max, Values(tokens), rows(RowKind::kMax, scores, scores));
     require_law(e, before, points(PointKind::kExp, scores, max));
-    require_law(sum, Values(kTokens), rows(RowKind::kSum, e, e));
+    require_law(sum, Values(tokens), rows(RowKind::kSum, e, e));
     require_law(p, before, points(PointKind::kDivide, e, sum));
-    require_law(dot, Values(kTokens), rows(RowKind::kDot, dp, p));
+    require_law(dot, Values(tokens), rows(RowKind::kDot, dp, p));
     require_law(ds, before, points(PointKind::kSoftmaxGradient, dp, p));
+}
+}  // namespace
+
+TEST_CASE("softmax of attention looks at no key beyond the query", "[trainer][cuda]") {
+    check_softmax(37, test::Draw::kWild);
+    check_softmax(101, test::Draw::kTame);
 }
 
 TEST_CASE("cross-entropy over a large vocabulary has the law's bits", "[trainer][cuda]") {
     std::mt19937 random(45);
     constexpr std::size_t kRows = 3, kWords = 50257;
     const Values logits = numbers(random, kRows * kWords, test::Draw::kTame);
-    const std::vector<std::uint32_t> targets = {0, 50256, 777};
+    const test::CardVector<std::uint32_t> targets = {0, 50256, 777};
     Values max(kRows), e(logits.size()), sum(kRows), losses(kRows), gradient(logits.size());
     arithmetic::loss_max(kWords, logits, max);
     arithmetic::loss_exp(kWords, logits, max, e);
@@ -210,6 +233,7 @@ TEST_CASE("cross-entropy over a large vocabulary has the law's bits", "[trainer]
     loss_tokens(stream, {kRows, kWords, logits.data(), max.data(), sum.data(), targets.data(), output(thin)});
     REQUIRE(same(thin, losses));
     loss_total(stream, {1, kRows, losses.data(), output(sums), output(so_far), output(loss), 0.5F});
+    test::settle();
     REQUIRE(same({so_far[0], loss[0]}, {total, total * 0.5F}));
     args.a = e.data();
     args.b = sum.data();
@@ -223,8 +247,8 @@ constexpr std::size_t kSequences = 3, kContext = 13, kCols = 150;
 
 // Places of each token that occurs, ascending.
 struct SortedTokens {
-    std::vector<std::uint32_t> token, first, places;
-    explicit SortedTokens(const std::vector<std::uint32_t>& tokens) : places(tokens.size()) {
+    test::CardVector<std::uint32_t> token, first, places;
+    explicit SortedTokens(const test::CardVector<std::uint32_t>& tokens) : places(tokens.size()) {
         std::iota(places.begin(), places.end(), 0U);
         std::stable_sort(places.begin(), places.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return tokens[a] < tokens[b]; });
@@ -279,6 +303,7 @@ struct LossCase {
         Values sums(kSequences), total(1, 2.5F), loss(1);
         run(LossTotalArgs{kSequences, kContext, losses.data(), output(sums), output(total), output(loss),
                           0.3F});
+        test::settle();
         return same({total[0], loss[0]}, wanted);
     }
 };
@@ -287,7 +312,7 @@ struct EmbeddingCase {
     static constexpr std::size_t kWords = 7;
     std::mt19937 random{46};
     Values dx = numbers(random, kSequences*kContext*kCols), before = numbers(random, kWords*kCols);
-    std::vector<std::uint32_t> tokens = std::vector<std::uint32_t>(kSequences * kContext);
+    test::CardVector<std::uint32_t> tokens = test::CardVector<std::uint32_t>(kSequences * kContext);
     Values wanted = before;
     EmbeddingCase() {
         for (std::uint32_t& token : tokens) token = static_cast<std::uint32_t>(random() % (kWords - 1));
@@ -389,6 +414,7 @@ TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
             square_tiles(stream, {rows, cols, g.data(), output(sums)});
             norm_of_tiles(stream, output(sums), output(other), output(norm));
             clip(stream, norm.data(), 3.0F, output(scale));
+            test::settle();
             REQUIRE(same({norm[0], scale[0]}, wanted));
         });
     }
@@ -402,10 +428,10 @@ TEST_CASE("the first operator with a number that is not finite is noted, and sto
           "[trainer][cuda]") {
     Values numbers(600, 1.0F);
     in_every_order([&](KernelStream& stream) {
-        unsigned diverged = kNoOperator;
+        test::Note diverged;
         const auto check = [&](unsigned index, std::uint64_t cols) {
-            check_finite(stream, {numbers.data(), 20, cols, 30, &diverged, index});
-            return diverged;
+            check_finite(stream, {numbers.data(), 20, cols, 30, diverged.at(), index});
+            return diverged.value();
         };
         numbers[29] = NAN;
         REQUIRE(check(9, 29) == kNoOperator);
@@ -415,13 +441,37 @@ TEST_CASE("the first operator with a number that is not finite is noted, and sto
         const AdamWCase one;
         Values w = one.w, m = one.m, v = one.v;
         AdamWArgs args{w.size(),  one.c, one.clip.data(), one.g.data(), output(w), output(m), output(v),
-                       &diverged, 3};
+                       diverged.at(), 3};
         adamw(stream, UpdatePass::kApply, args);
         REQUIRE((same(w, one.w) && same(m, one.m) && same(v, one.v)));
         args.coefficients.learning_rate = INFINITY;
         adamw(stream, UpdatePass::kTry, args);
-        REQUIRE(diverged == 3);
+        REQUIRE(diverged.value() == 3);
         REQUIRE(same(w, one.w));
+    });
+}
+
+TEST_CASE("an infinity is not finite, in a weight or in a moment alone", "[trainer][cuda]") {
+    const AdamWCase one;
+    in_every_order([&](KernelStream& stream) {
+        for (const float infinite : {INFINITY, -INFINITY}) {
+            test::Note diverged;
+            const Values number(1, infinite);
+            check_finite(stream, {number.data(), 1, 1, 1, diverged.at(), 5});
+            REQUIRE(diverged.value() == 5);
+        }
+        // What a step starts from is finite, the moment that it gives is not, and no weight moves.
+        for (const bool second : {false, true}) {
+            test::Note diverged;
+            Values g(1, second ? 1e30F : 0.0F), w(1, 1.0F), m(1, second ? 0.0F : 3e38F), v(1, 0.0F);
+            arithmetic::AdamWCoefficients c = one.c;
+            c.learning_rate = 0.0F;
+            if (!second) c.beta1 = 2.0F;
+            const AdamWArgs args{1,         c,         one.clip.data(), g.data(), output(w),
+                                 output(m), output(v), diverged.at(),       6};
+            adamw(stream, UpdatePass::kTry, args);
+            REQUIRE(diverged.value() == 6);
+        }
     });
 }
 
