@@ -81,8 +81,8 @@ def compile_one(nvcc, out, source, virtual):
     # An object, which is linked with nothing: the half of the source that launches is compiled with it.
     folder = out / f"{source.stem}.{virtual}"
     folder.mkdir(exist_ok=True)
-    run([nvcc, *FLAGS, "-O3", "-gencode", f"arch=compute_{virtual},code=compute_{virtual}", "--keep", "--keep-dir", folder,
-         "-c", "-o", folder / "object.o", source])
+    run([nvcc, *FLAGS, "-O3", "-gencode", f"arch=compute_{virtual},code=compute_{virtual}", "--keep", "--keep-dir",
+         folder, "-c", "-o", folder / "object.o", source])
     ptx = next(folder.glob("*.ptx"))
     return [row for architecture in ARCHITECTURES[virtual] for row in assemble(nvcc, ptx, architecture)]
 
@@ -93,13 +93,15 @@ def host_sources():
 
 
 def compile_host(nvcc, out, source):
-    run([nvcc, *FLAGS, "-O3", "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o", source])
+    run([nvcc, *FLAGS, "-O3", "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o",
+         source])
 
 
 def card_tests():
-    """Tests of kernels that run on a card (tests/trainer/cuda/card_support.hpp)."""
+    """Tests of kernels that run on a card (tests/trainer/cuda/card_support-inl.hpp)."""
     folder = ROOT / "tests" / "trainer" / "cuda"
-    return [folder / f"{name}_test.cpp" for name in ("arrays", "digits", "products_f32", "products_i16", "rows")]
+    return [folder / f"{name}_test.cpp" for name in ("arrays", "digits", "products_f32", "products_i16", "rows",
+                                                  "update")]
 
 
 def compile_test(nvcc, out, source):

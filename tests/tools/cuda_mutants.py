@@ -36,10 +36,10 @@ FAMILIES = {
     "hashes": (["arrays.cpp"], ["arrays_test.cpp"]),
     "round": (["arrays.cpp"], ["arrays_test.cpp"]),
     "arrays": (["arrays.cpp"], ["arrays_test.cpp"]),
-    "rows": (["rows.cpp"], ["rows_test.cpp"]),
+    "rows": (["rows.cpp"], ["rows_test.cpp", "update_test.cpp"]),
     "columns": (["rows.cpp"], ["rows_test.cpp"]),
     "pointwise": (["rows.cpp"], ["rows_test.cpp"]),
-    "update": (["rows.cpp", "arrays.cpp"], ["rows_test.cpp", "arrays_test.cpp"]),
+    "update": (["rows.cpp", "arrays.cpp"], ["update_test.cpp", "arrays_test.cpp"]),
 }
 SECONDS = 900  # a mutant that never ends is found
 

@@ -60,8 +60,8 @@ def find_card(number):
     """Name, driver, compute capability and memory, as nvidia-smi says them."""
     try:
         done = subprocess.run(["nvidia-smi", "-i", str(number), "--format=csv,noheader",
-                               "--query-gpu=name,driver_version,compute_cap,memory.total"], capture_output=True, text=True,
-                              check=False)
+                               "--query-gpu=name,driver_version,compute_cap,memory.total"], capture_output=True,
+                              text=True, check=False)
     except FileNotFoundError:
         stop("there is no card to record: no nvidia-smi on this machine",
              "run this on a machine with an NVIDIA GPU and its driver; make cuda needs neither", PREFLIGHT)
@@ -89,8 +89,9 @@ def last_line(text):
 def train(program, device, folder, profile):
     """The root of a small job, by a worker under confinement."""
     (folder / "job.toml").write_text(JOB.format(profile=profile), encoding="utf-8")
+    out = folder / f"{profile}-{device.replace(':', '')}"
     said = run(f"a job in {profile} on {device}", [program, "model", "train", folder / "job.toml", "--device", device,
-                                                   "--out", folder / f"{profile}-{device.replace(':', '')}", "-o", "json"])
+                                                   "--out", out, "-o", "json"])
     return json.loads(said)["model_root"]
 
 
@@ -134,7 +135,8 @@ def number(value):
 
 def heading(found):
     card = found["card"]
-    return f"{found['day']}, {card['name']}, compute capability {card['capability']}, {card['memory']}, driver {card['driver']}"
+    return (f"{found['day']}, {card['name']}, compute capability {card['capability']}, {card['memory']}, driver "
+            f"{card['driver']}")
 
 
 def benchmarks_section(found):
@@ -154,9 +156,9 @@ def benchmarks_section(found):
 
 
 def portability_section(found):
-    return (f"**{heading(found)}.** Self-test {found['self_test']}; golden steps of both families and profiles; every kernel "
-            f"against the law ({found['kernels']}); {found['int8']}; a job by a confined worker, with the processor's root: "
-            f"`f32` {found['roots']['f32']}, `i16` {found['roots']['i16']}.")
+    return (f"**{heading(found)}.** Self-test {found['self_test']}; golden steps of both families and profiles; every "
+            f"kernel against the law ({found['kernels']}); {found['int8']}; a job by a confined worker, with the "
+            f"processor's root: `f32` {found['roots']['f32']}, `i16` {found['roots']['i16']}.")
 
 
 def insert(page, marker, section):

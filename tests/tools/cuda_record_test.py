@@ -19,8 +19,8 @@ FOUND = {
     "self_test": "aa" * 32, "kernels": "All tests passed (7 assertions in 3 test cases)",
     "int8": "cuBLASLt has the same product of 1x1x1 digits", "roots": {"f32": "bb" * 32, "i16": "cc" * 32},
     "bench": {"machine": {"cpu": "Some CPU", "targets": ["scalar"], "threads": 1, "load": 0.5, "device": "cuda:0"},
-              "rows": [ROW, {**ROW, "name": "roots of a slot's state", "profile": "", "value": 2.5, "unit": "ms", "peer": "",
-                             "peer_value": None, "ratio": None}]},
+              "rows": [ROW, {**ROW, "name": "roots of a slot's state", "profile": "", "value": 2.5, "unit": "ms",
+                             "peer": "", "peer_value": None, "ratio": None}]},
 }
 
 

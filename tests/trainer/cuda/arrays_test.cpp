@@ -15,12 +15,13 @@
 
 namespace assay::trainer::cuda {
 namespace {
+using test::CardFloats;
 using test::in_every_order;
 using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
-using test::Values;
+using test::TestStream;
 
 HashPersonal words_of(const base::Personal& personal) {
     HashPersonal words;
@@ -29,7 +30,7 @@ HashPersonal words_of(const base::Personal& personal) {
 }
 
 template <class Kernel, class Args>
-void start(KernelStream& stream, const Args& args) {
+void start(TestStream& stream, const Args& args) {
     launch<Kernel>(Kernel::grid(args), stream, args);
 }
 
@@ -42,7 +43,7 @@ std::vector<base::Hash256> as_hashes(const test::CardVector<std::uint64_t>& dige
 
 // The root by kernels.
 template <class T>
-base::Hash256 root_by_kernels(KernelStream& stream, std::uint64_t rows, std::uint64_t cols,
+base::Hash256 root_by_kernels(TestStream& stream, std::uint64_t rows, std::uint64_t cols,
                               const test::CardVector<T>& matrix, const base::Personal& personal) {
     const std::uint64_t leaves = arithmetic::tile_count(rows, cols);
     test::CardVector<std::uint64_t> digests(4 * leaves), other(4 * ((leaves + 1) / 2));
@@ -69,7 +70,7 @@ struct MergeCase {
     std::mt19937 narrow{62};
     std::vector<test::CardVector<std::int64_t>> updates;
     std::vector<arithmetic::WeightedUpdate> weighted;
-    Values w = numbers(narrow, kCount), m = numbers(narrow, kCount), law_w = w, law_m = m;
+    CardFloats w = numbers(narrow, kCount), m = numbers(narrow, kCount), law_w = w, law_m = m;
     MergeCase() {
         for (std::size_t k = 0; k < 5; ++k) updates.push_back(whole_numbers(random, kCount));
         for (std::size_t i = 0; i < 40; ++i) updates[1][i] = -updates[0][i];
@@ -79,7 +80,7 @@ struct MergeCase {
                 {updates[k], k < 2 ? 7 : 1 + random() % (1ULL << 32),
                  static_cast<std::uint32_t>(k < 2 ? arithmetic::kWholeClip : random() % 65536)});
         }
-        Values mean(kCount);
+        CardFloats mean(kCount);
         arithmetic::merge_updates(-40, weighted, mean);
         arithmetic::outer_nesterov(kOuter, mean, law_w, law_m);
     }
@@ -91,7 +92,7 @@ struct MergeCase {
         for (const auto& update : updates) at.push_back(update.data());
         for (const base::Int128 factor : merged.factors)
             factors.push_back(static_cast<std::uint64_t>(factor));
-        Values a = w, b = m;
+        CardFloats a = w, b = m;
         test::Note failed;
         run(MergeArgs{kCount, 5, at.data(), factors.data(), merged.total, -40, kOuter.learning_rate,
                       kOuter.momentum, output(a), output(b), failed.at()});
@@ -107,12 +108,12 @@ TEST_CASE("roots by kernels are the law's", "[trainer][cuda]") {
         {1, 1}, {16, 16}, {17, 15}, {40, 50}, {3, 1000}};
     for (const auto& [rows, cols] : shapes) {
         INFO(rows << "x" << cols);
-        const Values matrix = numbers(random, rows * cols);
+        const CardFloats matrix = numbers(random, rows * cols);
         const test::CardVector<std::int64_t> update = whole_numbers(wide, rows * cols);
         const base::Hash256 law = program::tensor_root(rows, cols, matrix);
         const base::Hash256 update_law =
             program::tensor_root(rows, cols, std::span<const std::int64_t>(update));
-        in_every_order([&, r = rows, c = cols](KernelStream& stream) {
+        in_every_order([&, r = rows, c = cols](TestStream& stream) {
             REQUIRE(root_by_kernels(stream, r, c, matrix, base::personal::kTile) == law);
             REQUIRE(root_by_kernels(stream, r, c, update, base::personal::kUpdateTile) == update_law);
         });
@@ -122,8 +123,8 @@ TEST_CASE("roots by kernels are the law's", "[trainer][cuda]") {
 TEST_CASE("updates are rounded and merged by kernels as the law does it", "[trainer][cuda]") {
     std::mt19937 random(65);
     for (const int exponent : {-64, -52, -40, 0}) {
-        Values from = numbers(random, 500, exponent == -40 ? test::Draw::kTame : test::Draw::kWild);
-        const Values to = numbers(random, 500, test::Draw::kTame);
+        CardFloats from = numbers(random, 500, exponent == -40 ? test::Draw::kTame : test::Draw::kWild);
+        const CardFloats to = numbers(random, 500, test::Draw::kTame);
         // Nothing is out of range.
         if (exponent < -40) {
             for (float& value : from)
@@ -133,7 +134,7 @@ TEST_CASE("updates are rounded and merged by kernels as the law does it", "[trai
         for (std::size_t i = 0; i < end.size(); i += 3) end[i] = from[i] * 0.999F;
         test::CardVector<std::int64_t> law(500), update(500);
         const bool whole = arithmetic::update_finalise(exponent, from, end, law);
-        in_every_order([&](KernelStream& stream) {
+        in_every_order([&](TestStream& stream) {
             test::Note failed;
             finalise(stream, {500, exponent, from.data(), end.data(), output(update), failed.at()});
             REQUIRE((failed.value() == kNoOperator) == whole);
@@ -141,7 +142,7 @@ TEST_CASE("updates are rounded and merged by kernels as the law does it", "[trai
         });
     }
     const MergeCase one;
-    in_every_order([&](KernelStream& stream) {
+    in_every_order([&](TestStream& stream) {
         REQUIRE(one.is_right([&](const MergeArgs& args) { merge(stream, args); }));
     });
 }
@@ -172,9 +173,9 @@ TEST_CASE("a mean is rounded once, where it lies between two numbers and a rest 
 #endif
 
 TEST_CASE("a number out of range, and one that is not finite, are told", "[trainer][cuda]") {
-    KernelStream stream(test::two_threads());
+    TestStream stream = test::one_stream();
     for (const float outside : {3e38F, -3e38F, 0x1p22F, -0x1p22F, std::numeric_limits<float>::quiet_NaN()}) {
-        const Values from = {0.0F, outside}, to = {0.0F, 0.0F};
+        const CardFloats from = {0.0F, outside}, to = {0.0F, 0.0F};
         test::CardVector<std::int64_t> update(2);
         for (const std::uint64_t count : {1U, 2U}) {
             test::Note failed;
@@ -193,20 +194,21 @@ TEST_CASE("a number out of range, and one that is not finite, are told", "[train
 
 TEST_CASE("mutants of roots, updates and merges are found", "[trainer][cuda]") {
     std::mt19937 random(66);
-    const Values matrix = numbers(random, 17 * 15);
+    const CardFloats matrix = numbers(random, 17 * 15);
     std::vector<base::Hash256> law(2);
     program::tile_hashes(17, 15, matrix, base::hash_one_by_one, law);
-    REQUIRE(is_found([&](KernelStream& stream) {
+    REQUIRE(is_found([&](TestStream& stream) {
         test::CardVector<std::uint64_t> digests(8);
         start<TileHash<float, HashFault::kUnpadded>>(
             stream,
             TileHashArgs<float>{17, 15, matrix.data(), words_of(base::personal::kTile), output(digests)});
         return as_hashes(digests) == law;
     }));
-    const Values from = numbers(random, 500, test::Draw::kTame), to = numbers(random, 500, test::Draw::kTame);
+    const CardFloats from = numbers(random, 500, test::Draw::kTame),
+                     to = numbers(random, 500, test::Draw::kTame);
     test::CardVector<std::int64_t> whole(500);
     REQUIRE(arithmetic::update_finalise(-40, from, to, whole));
-    REQUIRE(is_found([&](KernelStream& stream) {
+    REQUIRE(is_found([&](TestStream& stream) {
         test::CardVector<std::int64_t> update(500);
         test::Note failed;
         start<Finalise<FinaliseFault::kNarrow>>(
@@ -214,7 +216,7 @@ TEST_CASE("mutants of roots, updates and merges are found", "[trainer][cuda]") {
         return test::same_integers(update, whole);
     }));
     const MergeCase one;
-    REQUIRE(is_found([&](KernelStream& stream) {
+    REQUIRE(is_found([&](TestStream& stream) {
         return one.is_right(
             [&](const MergeArgs& args) { start<MergeUpdates<MergeFault::kRoundsParts>>(stream, args); });
     }));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives tests of kernels numbers that are hard for arithmetic, comparison by bits, and every order of
-// threads; where nvcc compiles them, a card in place of the emulation (card_support.hpp). What a kernel reads or writes
-// lies in a CardVector, and the host looks at it by same() and its kin, or after settle().
+// threads; where nvcc compiles them, a card in place of the emulation (card_support-inl.hpp). What a kernel
+// reads or writes lies in a CardVector, and the host looks at it by same() and its kin, or after settle().
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "trainer/cuda/simt/simt.hpp"
 #if defined(__CUDACC__)
-#include "tests/trainer/cuda/card_support.hpp"
+#include "tests/trainer/cuda/card_support-inl.hpp"
 #endif
 
 namespace assay::trainer::cuda::test {
@@ -20,14 +20,16 @@ namespace assay::trainer::cuda::test {
 #if defined(__CUDACC__)
 template <class T>
 using CardVector = std::vector<T, CardAllocator<T>>;
+using TestStream = CardStream;
 #else
 template <class T>
 using CardVector = std::vector<T>;
+using TestStream = KernelStream;
 /// The emulation is done when a launch returns.
 inline void settle() {}
 #endif
 
-using Values = CardVector<float>;
+using CardFloats = CardVector<float>;
 
 /// What kernels note the smallest operator in.
 class Note {
@@ -54,9 +56,9 @@ bool same_integers(const CardVector<T>& a, const CardVector<T>& b) {
 /// them.
 enum class Draw : std::uint8_t { kTame, kWild };
 
-inline Values numbers(std::mt19937& random, std::size_t count, Draw kind = Draw::kWild) {
+inline CardFloats numbers(std::mt19937& random, std::size_t count, Draw kind = Draw::kWild) {
     std::normal_distribution<float> normal;
-    Values values(count);
+    CardFloats values(count);
     for (float& value : values) {
         value = normal(random);
         if (kind == Draw::kTame) continue;
@@ -73,7 +75,7 @@ inline Values numbers(std::mt19937& random, std::size_t count, Draw kind = Draw:
 }
 
 /// Whether both have the same bits; of NaNs only that they are some.
-inline bool same(const Values& a, const Values& b) {
+inline bool same(const CardFloats& a, const CardFloats& b) {
     settle();
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -94,6 +96,16 @@ OutputArray<T> output(std::vector<T, Allocator>& values) {
     return array;
 }
 
+#if defined(__CUDACC__)
+/// Runs work(stream) a few times, for whatever orders the card takes.
+template <class Work>
+void for_every_stream(const Work& work) {
+    for (int i = 0; i < 4; ++i) {
+        TestStream stream;
+        work(stream);
+    }
+}
+#else
 /// Streams on two threads: every order, and two seeds.
 inline std::vector<StreamOptions> all_orders() {
     return {{.order = ThreadOrder::kAscending},
@@ -102,39 +114,48 @@ inline std::vector<StreamOptions> all_orders() {
             {.order = ThreadOrder::kSeeded, .seed = 20}};
 }
 
-#if defined(__CUDACC__)
-inline TestThreads& two_threads() {
-    static TestThreads none;
-    return none;
-}
-#else
 inline ThreadPool& two_threads() {
     static ThreadPool pool(2);
     return pool;
+}
+
+template <class Work>
+void for_every_stream(const Work& work) {
+    for (const StreamOptions& options : all_orders()) {
+        KernelStream stream(two_threads(), options);
+        INFO("order " << static_cast<int>(options.order) << ", seed " << options.seed);
+        work(stream);
+    }
 }
 #endif
 
 /// Runs work(stream) in every order; no rule of the machine may be broken.
 template <class Work>
 void in_every_order(const Work& work) {
-    for (const StreamOptions& options : all_orders()) {
-        KernelStream stream(two_threads(), options);
-        INFO("order " << static_cast<int>(options.order) << ", seed " << options.seed);
+    for_every_stream([&](TestStream& stream) {
         work(stream);
         INFO(stream.faults().to_text());
         REQUIRE_FALSE(stream.faults().any());
-    }
+    });
+}
+
+/// A stream for one order.
+inline TestStream one_stream() {
+#if defined(__CUDACC__)
+    return {};
+#else
+    return TestStream(two_threads());
+#endif
 }
 
 /// Whether work(stream), true for bits of the law, shows in some order that a kernel is wrong.
 template <class Work>
 bool is_found(const Work& work) {
     bool found = false;
-    for (const StreamOptions& options : all_orders()) {
-        KernelStream stream(two_threads(), options);
+    for_every_stream([&](TestStream& stream) {
         const bool right = work(stream);
         found = found || !right || stream.faults().any();
-    }
+    });
     return found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digits that a warp's matrix unit multiplies by the lane layout of the PTX manual, against the definition, and left for
-// whoever multiplies them beside cuBLASLt on a card (tests/tools/cuda_int8.py).
+// Digits that a warp's matrix unit multiplies by the lane layout of the PTX manual, against the definition,
+// and left for whoever multiplies them beside cuBLASLt on a card (tests/tools/cuda_int8.py).
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +11,7 @@
 namespace assay::trainer::cuda {
 namespace {
 using test::output;
+using test::TestStream;
 
 struct DigitArgs {
     unsigned n = 0, k = 0;
@@ -54,7 +55,9 @@ struct DigitProduct {
     }
 
 private:
-    static ASSAY_SIMT std::uint32_t byte(std::int8_t digit) { return static_cast<std::uint32_t>(digit) & 0xffU; }
+    static ASSAY_SIMT std::uint32_t byte(std::int8_t digit) {
+        return static_cast<std::uint32_t>(digit) & 0xffU;
+    }
 };
 
 template <class T>
@@ -65,7 +68,7 @@ void leave(const std::filesystem::path& file, const test::CardVector<T>& numbers
 }
 }  // namespace
 
-TEST_CASE("digits are multiplied by the lane layout of the manual, for comparison beside cuBLASLt", "[trainer][cuda]") {
+TEST_CASE("digits are multiplied by the lane layout of the manual, beside cuBLASLt too", "[trainer][cuda]") {
     constexpr unsigned kM = 32, kN = 24, kK = 160;
     std::mt19937 random(71);
     test::CardVector<std::int8_t> a(kM * kK), b(kK * kN);
@@ -77,7 +80,7 @@ TEST_CASE("digits are multiplied by the lane layout of the manual, for compariso
     for (unsigned i = 0; i < kM * kN; ++i) {
         for (unsigned k = 0; k < kK; ++k) law[i] += a[i / kN * kK + k] * b[k * kN + i % kN];
     }
-    test::in_every_order([&](KernelStream& stream) {
+    test::in_every_order([&](TestStream& stream) {
         DigitArgs args{kN, kK, a.data(), b.data(), output(d)};
         launch<DigitProduct>({kN / 8, kM / 16, 1}, stream, args);
         REQUIRE(test::same_integers(d, law));

@@ -58,10 +58,10 @@ struct ProductF32 {
         const unsigned tiles = first < end ? (end - first + kStep - 1) / kStep : 0;
         const OperandPlace &pa = args.a.place, &pb = args.b.place;
         // Neighbouring threads copy what lies side by side.
-        const Source<kRows> a(block, args.a.data + pa.matrix(block.z()), {pa.row_stride, pa.col_stride}, row,
-                              args.m, pa.col_stride == 1);
-        const Source<kColumns> b(block, args.b.data + pb.matrix(block.z()), {pb.col_stride, pb.row_stride},
-                                 column, args.n, pb.col_stride != 1);
+        const CopiedTile<kRows> a(block, args.a.data + pa.matrix(block.z()), {pa.row_stride, pa.col_stride},
+                                  row, args.m, pa.col_stride == 1);
+        const CopiedTile<kColumns> b(block, args.b.data + pb.matrix(block.z()),
+                                     {pb.col_stride, pb.row_stride}, column, args.n, pb.col_stride != 1);
         stage(block, a, b, first, end, 0);
         for (unsigned tile = 0; tile < tiles; ++tile) {
             const unsigned k = first + tile * kStep;
@@ -84,7 +84,7 @@ private:
     // What a thread copies of an operand's tile at k = 0: found once, since a loop that found it again for
     // each tile would spend more on it than on the product.
     template <unsigned kExtent>
-    struct Source {
+    struct CopiedTile {
         static constexpr unsigned kCopies = kStep * kExtent / kThreads;
         static_assert(kThreads % kExtent == 0 && kThreads % kStep == 0 && kStep * kExtent % kThreads == 0);
         const float* data;
@@ -94,8 +94,8 @@ private:
         unsigned next_step, next_own;  // from a number to the thread's next one
         std::uint64_t first, next;     // where it lies, and how far the next one
 
-        ASSAY_SIMT Source(const SimtBlock& block, const float* matrix, Strides by, unsigned begin,
-                          unsigned limit, bool by_k)
+        ASSAY_SIMT CopiedTile(const SimtBlock& block, const float* matrix, Strides by, unsigned begin,
+                              unsigned limit, bool by_k)
             : data(matrix), strides(by), count(limit - begin) {
             const unsigned i = block.thread();
             step = by_k ? i % kStep : i / kExtent;
@@ -112,8 +112,8 @@ private:
     }
 
     // Copies the tile of both operands from `k` on, if there is one.
-    static ASSAY_SIMT void stage(const SimtBlock& block, const Source<kRows>& a, const Source<kColumns>& b,
-                                 unsigned k, unsigned end, unsigned turn) {
+    static ASSAY_SIMT void stage(const SimtBlock& block, const CopiedTile<kRows>& a,
+                                 const CopiedTile<kColumns>& b, unsigned k, unsigned end, unsigned turn) {
         Shared& shared = block.template shared<Shared>();
         if (k < end) {
             copy<kRows>(block, a, k, end, shared.a[turn]);
@@ -124,11 +124,11 @@ private:
 
     // What lies beyond an operand becomes zeros.
     template <unsigned kExtent>
-    static ASSAY_SIMT void copy(const SimtBlock& block, const Source<kExtent>& source, unsigned k,
+    static ASSAY_SIMT void copy(const SimtBlock& block, const CopiedTile<kExtent>& source, unsigned k,
                                 unsigned end, float (&to)[kStep][kExtent + kSkew]) {
         std::uint64_t at = source.first + k * source.strides.k;
         ASSAY_UNROLL
-        for (unsigned i = 0; i < Source<kExtent>::kCopies; ++i) {
+        for (unsigned i = 0; i < CopiedTile<kExtent>::kCopies; ++i) {
             const unsigned step = source.step + i * source.next_step, own = source.own + i * source.next_own;
             const bool valid = k + step < end && own < source.count;
             block.copy4(&to[step][own], source.data + (valid ? at : 0), valid);

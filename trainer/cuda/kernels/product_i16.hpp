@@ -95,8 +95,8 @@ private:
         const bool idle = place.row + place.warp_row >= args.a.place.lines ||
                           place.column + place.warp_column >= args.b.place.lines;
         const unsigned steps = (args.a.place.length(b) + 31) / 32;
-        const Lines<kRows> a(block, args.a, place.row, b);
-        const Lines<kColumns> other(block, args.b, place.column, b);
+        const CopiedLines<kRows> a(block, args.a, place.row, b);
+        const CopiedLines<kColumns> other(block, args.b, place.column, b);
         stage(block, a, other, 0, steps);
         for (unsigned step = 0; step < steps; ++step) {
             stage(block, a, other, step + 1, steps);
@@ -111,14 +111,14 @@ private:
     // What a thread copies of a tile's lines: found once a block of k, since a loop that found it again for
     // each tile would spend more on it than on the products.
     template <unsigned kLines>
-    struct Lines {
+    struct CopiedLines {
         static constexpr unsigned kCopies = (2 * kLines + kThreads - 1) / kThreads;
         const std::uint32_t* words;
         std::uint64_t plane;  // from one plane to the next
         std::uint64_t from[kCopies];
         bool valid[kCopies];
 
-        ASSAY_SIMT Lines(const SimtBlock& block, const Digits& digits, unsigned line, unsigned b)
+        ASSAY_SIMT CopiedLines(const SimtBlock& block, const Digits& digits, unsigned line, unsigned b)
             : words(digits.words), plane(digits.place.lines * digits.place.line_words()) {
             const unsigned matrix = digits.matrix(block.z());
             ASSAY_UNROLL
@@ -131,8 +131,8 @@ private:
     };
 
     // Copies 32 digits of k of every line of the block.
-    static ASSAY_SIMT void stage(const SimtBlock& block, const Lines<kRows>& a, const Lines<kColumns>& other,
-                                 unsigned step, unsigned steps) {
+    static ASSAY_SIMT void stage(const SimtBlock& block, const CopiedLines<kRows>& a,
+                                 const CopiedLines<kColumns>& other, unsigned step, unsigned steps) {
         Shared& shared = block.template shared<Shared>();
         if (step < steps) {
             ASSAY_UNROLL
@@ -148,11 +148,11 @@ private:
     }
 
     template <unsigned kLines>
-    static ASSAY_SIMT void stage_plane(const SimtBlock& block, const Lines<kLines>& lines, unsigned plane,
-                                       unsigned step, std::uint32_t (&to)[kLines][kPitch]) {
+    static ASSAY_SIMT void stage_plane(const SimtBlock& block, const CopiedLines<kLines>& lines,
+                                       unsigned plane, unsigned step, std::uint32_t (&to)[kLines][kPitch]) {
         const std::uint64_t offset = plane * lines.plane + step * kStepWords;
         ASSAY_UNROLL
-        for (unsigned copy = 0; copy < Lines<kLines>::kCopies; ++copy) {
+        for (unsigned copy = 0; copy < CopiedLines<kLines>::kCopies; ++copy) {
             const unsigned i = block.thread() + copy * kThreads;
             if (2 * kLines % kThreads != 0 && i >= 2 * kLines) continue;
             const bool valid = lines.valid[copy];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tests of kernels, where nvcc compiles them, a card in place of the emulation: vectors in memory that host and
-// card share, and the names of the emulation that they use. ASSAY_TEST_CARD names the card ("cuda:0"). Compiled; no card
-// has run it.
+// Gives tests of kernels, where nvcc compiles them, a card in place of the emulation: vectors in memory that
+// host and card share, and the names of the emulation that they use. ASSAY_TEST_CARD names the card
+// ("cuda:0"). Compiled; no card has run it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -53,19 +53,13 @@ struct CardAllocator {
 };
 
 // A card has an order of its own, and finds no broken rules.
-enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kSeeded };
-struct StreamOptions {
-    ThreadOrder order = ThreadOrder::kAscending;
-    std::uint64_t seed = 1;
-};
-struct TestThreads {};
 struct NoFaults {
     [[nodiscard]] bool any() const { return false; }
     [[nodiscard]] std::string to_text() const { return {}; }
 };
-class KernelStream {
+class CardStream {
 public:
-    explicit KernelStream(TestThreads&, const StreamOptions& = {}) { use_test_card(); }
+    CardStream() { use_test_card(); }
     operator LaunchStream() const { return nullptr; }
     [[nodiscard]] NoFaults faults() const { return {}; }
 };
