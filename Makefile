@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
 .PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
-.PHONY: portability cuda format lint clean
+.PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record cuda-roofline format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -9,11 +9,12 @@ export NINJA_STATUS := [%f/%t %es]
 FUZZ_SECONDS ?= 60
 SOAK_RUNS ?= 20
 RECOMPUTES ?= 100000
+CARD ?= 0
 # make demo TEXT=file.txt SABOTAGE="miner=2,round=3,tensor=NAME,index=I,bit=B" (several: separated by spaces)
 demo_flags = $(if $(TEXT),--text "$(TEXT)") $(foreach fault,$(SABOTAGE),--sabotage "$(fault)") $(DEMO_FLAGS)
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 setup: ## install the Debian packages that are missing (root or sudo)
 	@.ci/setup build
@@ -40,6 +41,27 @@ portability: ## every compiler, level and emulated processor in full (half an ho
 cuda: ## compile every CUDA kernel for every architecture; a row each. NVCC=… for a toolkit of this machine
 	@$(if $(NVCC),true,.ci/setup cuda)
 	@python3 tests/tools/cuda_kernels.py --rows $(if $(NVCC),--nvcc "$(NVCC)")
+
+cuda-host-demo: build ## the demo, then its whole job again on the emulated GPU to the same root (an hour or two of one core); DEMO_FLAGS=…
+	@python3 tests/tools/cuda_host_demo.py build/bin $(DEMO_FLAGS)
+
+cuda-mutants: ## break every CUDA kernel a line at a time; the tests must see it (half an hour of two cores); MUTANT_FLAGS=…
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target cuda_host_test
+	@python3 tests/tools/cuda_mutants.py $(MUTANT_FLAGS)
+
+cuda-roofline: ## what compiled kernels need at least on an H100, counted from their instructions, into docs/gpu.md; runs nothing
+	@.ci/setup roofline
+	@python3 tests/tools/cuda_kernels.py
+	@python3 tests/tools/cuda_roofline.py --write
+
+cuda-record: ## on a machine with a card: everything that needs one, into docs/benchmarks.md and docs/portability.md; CARD=0
+	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) --has-card
+	@.ci/setup card
+	@cmake --preset release -B build-card -DASSAY_TESTS=ON -DASSAY_CUDA=ON
+	@cmake --build build-card --target assay assay-worker golden_steps cuda_card_test
+	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) $(RECORD_FLAGS)
 
 bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
 	@build/bin/assay bench gemm train $(BENCH_FLAGS)

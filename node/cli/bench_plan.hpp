@@ -17,6 +17,7 @@ struct BenchOptions {
     std::string only;     ///< cases whose name or shape contains this; empty: all
     bool large = false;   ///< GPT-2 124M too
     bool peers = true;    ///< false: ours alone
+    std::string device;   ///< empty: the processor; a card, or its emulation (bench_card.hpp)
 };
 
 /// A row as scripts get it (docs/reference/json.md).

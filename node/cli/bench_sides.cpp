@@ -74,12 +74,37 @@ Outcome<BenchSides> BenchSides::of_this_machine() {
     return sides;
 }
 
+Outcome<BenchSides> BenchSides::of_device(const std::string& device) {
+    BenchSides sides;
+    ASSAY_ASSIGN(sides.worker_, find_worker_program({}));
+    ASSAY_ASSIGN(const auto own, own_program());
+    sides.python_ = find_python(own);
+    sides.script_ = own.parent_path() / "assay-torch-peer.py";
+    sides.f32_ = {{"f32", device}};
+    sides.i16_ = {{"i16", device}};
+    sides.device_ = device;
+    ASSAY_ASSIGN(const int threads, trainer::threads_from_environment());
+    sides.threads_ = {static_cast<unsigned>(threads)};
+    // Before anything is measured: a card that is not there has no rows.
+    ASSAY_ASSIGN(auto child, BenchChild::start({sides.worker_, {"--bench", "--device", device}, {}}));
+    if (const auto answered = child.ask("name", "name"); !answered.ok()) {
+        return base::fail(base::ErrorKind::kPreflight,
+                          "device " + device + " cannot be measured: " + answered.error().what,
+                          "docs/gpu.md says what a card needs; without --device the processor is measured");
+    }
+    return sides;
+}
+
 BenchSide BenchSides::ours(const OurSide& side, unsigned threads, const std::string& verb,
                            const std::string& work) const {
     BenchSide one;
     one.key = side.profile + " " + side.target + " " + std::to_string(threads);
     one.program = {worker_, {"--bench"}, tuned_environment(threads)};
-    one.program.environment.emplace_back("ASSAY_TARGETS", side.target);
+    if (device_.empty()) {
+        one.program.environment.emplace_back("ASSAY_TARGETS", side.target);
+    } else {
+        one.program.arguments = {"--bench", "--device", device_};
+    }
     one.line = verb + " " + side.profile + " " + work;
     return one;
 }
@@ -101,6 +126,7 @@ BenchSide BenchSides::pytorch(const std::string& mode, unsigned threads, const s
     BenchSide one;
     one.key = "PyTorch " + mode + " " + std::to_string(threads);
     if (!python_.empty()) one.program = {python_, {script_.string()}, tuned_environment(threads)};
+    if (!device_.empty()) one.program.environment.emplace_back("ASSAY_PEER_DEVICE", device_);
     one.line = verb + " " + mode + " " + work;
     return one;
 }

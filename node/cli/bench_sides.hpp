@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives benches the sides of a comparison as processes of this machine: our worker under each target,
-// LibTorch held to one instruction set, PyTorch from the venv of make bench-peers.
+// Gives benches the sides of a comparison as processes of this machine: our worker under each target
+// or on a device, LibTorch held to one instruction set, PyTorch from the venv of make bench-peers.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct OurSide {
 class BenchSides {
 public:
     static base::Outcome<BenchSides> of_this_machine();
+    /// Both profiles on a device that is no processor ("cuda:0"), PyTorch on the same card, one thread of the
+    /// host. kPreflight with the worker's words where the device cannot be opened.
+    static base::Outcome<BenchSides> of_device(const std::string& device);
 
     /// Pairs to measure, the fastest first: f32 on each vector instruction set that has kernels of its own,
     /// i16 on every target but the scalar one; within ASSAY_TARGETS when it is set.
@@ -46,6 +50,7 @@ private:
     std::filesystem::path script_;
     std::vector<OurSide> f32_, i16_;
     std::vector<unsigned> threads_;
+    std::string device_;  ///< empty: the processor
 };
 
 }  // namespace assay::node

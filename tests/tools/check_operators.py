@@ -26,6 +26,7 @@ PLACES = {
     "contracts/program/reference_": "definitions, operator by operator",
     "contracts/dispute/": "laws of partials, operator by operator",
     "trainer/step/group.": "groups",
+    "trainer/devices/operator_bench.": "times operators by kind",
     "trainer/cpu/": "kernels and their device",
     "trainer/cuda/": "kernels and their device",
     "trainer/reference/": "the law as a device",

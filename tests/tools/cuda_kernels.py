@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every CUDA kernel (trainer/cuda/launch) for every architecture, and the device that launches them, and
-looks at what came out. Where memory comes from, CUDA's runtime or LibTorch, is compiled by the host's compiler.
+looks at what came out; and the tests of kernels that run on a card. Where memory comes from, CUDA's runtime or
+LibTorch, is compiled by the host's compiler.
 
 A row a kernel and architecture (--rows): registers, bytes of shared memory, bytes spilled, forbidden instructions.
 Refused are instructions that change a bit or make it depend on the order of threads (.ftz, .approx, .satfinite, atomics
@@ -21,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ARCHITECTURES = {"75": ("75",), "80": ("80", "90a", "100")}  # of the PTX: of what is assembled from it
-FLAGS = ["-x", "cu", "-std=c++20", "-O3", "-fmad=false", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", f"-I{ROOT}"]
+FLAGS = ["-x", "cu", "-std=c++20", "-fmad=false", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", f"-I{ROOT}"]
 FORBIDDEN = re.compile(r"\.ftz\b|\.approx\b|\.satfinite\b|\b(?:atom|red)\b[.\w:]*\.(?:f16|bf16|f32|f64)\w*")
 ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(")
 COMPILED = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads"
@@ -81,8 +82,8 @@ def compile_one(nvcc, out, source, virtual):
     # An object, which is linked with nothing: the half of the source that launches is compiled with it.
     folder = out / f"{source.stem}.{virtual}"
     folder.mkdir(exist_ok=True)
-    run([nvcc, *FLAGS, "-gencode", f"arch=compute_{virtual},code=compute_{virtual}", "--keep", "--keep-dir", folder,
-         "-c", "-o", folder / "object.o", source])
+    run([nvcc, *FLAGS, "-O3", "-gencode", f"arch=compute_{virtual},code=compute_{virtual}", "--keep", "--keep-dir",
+         folder, "-c", "-o", folder / "object.o", source])
     ptx = next(folder.glob("*.ptx"))
     return [row for architecture in ARCHITECTURES[virtual] for row in assemble(nvcc, ptx, architecture)]
 
@@ -95,7 +96,21 @@ def host_sources():
 
 
 def compile_host(nvcc, out, source):
-    run([nvcc, *FLAGS, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o", source])
+    run([nvcc, *FLAGS, "-O3", "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o",
+         source])
+
+
+def card_tests():
+    """Tests of kernels that run on a card (tests/trainer/cuda/card_support-inl.hpp)."""
+    folder = ROOT / "tests" / "trainer" / "cuda"
+    return [folder / f"{name}_test.cpp" for name in ("arrays", "digits", "products_f32", "products_i16", "rows",
+                                                  "update")]
+
+
+def compile_test(nvcc, out, source):
+    catch2 = ["-DASSAY_CATCH2_V2"] if Path("/usr/include/catch2/catch.hpp").exists() else []
+    run([nvcc, *FLAGS, "-O1", "-w", *catch2, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o",
+         out / f"{source.stem}.o", source])
 
 
 def torch_headers():
@@ -120,7 +135,7 @@ def digest(nvcc, sources):
     """Of everything that the result depends on."""
     said = hashlib.sha256(f"{run([nvcc, '--version'])}{torch_headers()}".encode())
     for path in sorted({*sources, Path(__file__), *ROOT.glob("trainer/cuda/**/*.[hc]pp"),
-                        *ROOT.glob("contracts/**/*.hpp")}):
+                        *ROOT.glob("tests/trainer/cuda/*.[hc]pp"), *ROOT.glob("contracts/**/*.hpp")}):
         said.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return said.hexdigest()
 
@@ -138,6 +153,7 @@ def compile_all(nvcc, out, sources):
         # The device that launches them, for one architecture: it has no kernels of its own.
         list(pool.map(lambda one: compile_host(nvcc, out, one), host_sources()))
         list(pool.map(run, pools(nvcc, out)))
+        list(pool.map(lambda one: compile_test(nvcc, out, one), card_tests()))
     rows = [row for part in parts for row in part]
     names = short_names(sorted({row["name"] for row in rows}))
     for row in rows:

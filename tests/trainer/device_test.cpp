@@ -395,16 +395,28 @@ TEST_CASE("an array that a merge changed is looked at anew before AdamW changes 
     CHECK(test::same(state, before));
 }
 
-TEST_CASE("products are timed on the processor, steps on any device", "[trainer][device]") {
-    const GemmShape shape{3, 5, 7};
-    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
-        make_gemm_bench({.name = "cpu"}, profile, shape, GemmKind::kForward).value()();
-        CHECK(make_gemm_bench({.name = "reference"}, profile, shape, GemmKind::kForward).error().kind ==
-              base::ErrorKind::kPreflight);
-        for (const char* name : {"cpu", "reference"}) {
-            make_step_bench(test::small_job().model, 2, profile, {.name = name}).value()();
+TEST_CASE("products, roots and steps are timed on any device", "[trainer][device]") {
+    const GemmShape shape{6, 5, 7};
+    const program::ModelConfig model = test::small_job().model;
+    for (const char* name : {"cpu", "reference", "cuda-host"}) {
+        for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
+            for (const GemmKind kind :
+                 {GemmKind::kForward, GemmKind::kInputGradient, GemmKind::kWeightGradient,
+                  GemmKind::kHeadInputGradient, GemmKind::kHeadWeightGradient}) {
+                make_gemm_bench({.name = name}, profile, shape, kind).value()();
+            }
+            make_step_bench(model, 2, profile, {.name = name}).value()();
+            CHECK(step_bench_bytes(model, 2, profile, {.name = name}).value() > 0);
         }
+        for (const StateWork work : {StateWork::kRoots, StateWork::kCopy})
+            make_state_bench(model, work, {.name = name}).value()();
     }
+    CHECK(
+        make_gemm_bench({.name = "cuda:0"}, program::Profile::kF32, shape, GemmKind::kForward).error().kind ==
+        base::ErrorKind::kPreflight);
+    CHECK(make_gemm_bench({.name = "reference"}, program::Profile::kF32, {0, 1, 1}, GemmKind::kForward)
+              .error()
+              .kind == base::ErrorKind::kUsage);
     CHECK(make_step_bench(test::small_job().model, 2, program::Profile::kF32, {.name = "cuda:0"})
               .error()
               .kind == base::ErrorKind::kPreflight);

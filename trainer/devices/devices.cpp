@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/devices/devices.hpp"
 
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "trainer/cpu/cpu_device.hpp"
@@ -12,6 +14,7 @@
 #ifdef ASSAY_CUDA_CARDS
 #include "trainer/cuda/runtime_card.hpp"
 #endif
+#include "trainer/devices/operator_bench.hpp"
 #include "trainer/reference/reference_device.hpp"
 
 namespace assay::trainer {
@@ -25,7 +28,7 @@ constexpr int kMaxThreads = 256;
 struct NamedDevice {
     std::string_view name;
     std::unique_ptr<Device> (*open)(const DeviceOptions& options);
-    /// Null: the device has no products of its own to time.
+    /// Null: products are timed as operators (operator_bench.hpp).
     std::function<void()> (*make_gemm)(const DeviceOptions& options, program::Profile profile,
                                        GemmShape shape, GemmKind kind);
 };
@@ -93,10 +96,18 @@ base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options)
 
 base::Outcome<std::function<void()>> make_gemm_bench(const DeviceOptions& options, program::Profile profile,
                                                      GemmShape shape, GemmKind kind) {
-    ASSAY_ASSIGN(const NamedDevice* entry, find(options));
-    if (entry->make_gemm != nullptr) return entry->make_gemm(options, profile, shape, kind);
-    return base::fail(ErrorKind::kPreflight,
-                      "device '" + options.name + "' has no products of its own to time", "use cpu");
+    const auto entry = find(options);
+    if (entry.ok() && (*entry)->make_gemm != nullptr)
+        return (*entry)->make_gemm(options, profile, shape, kind);
+    if (shape.tokens == 0 || shape.in == 0 || shape.out == 0)
+        return base::fail(ErrorKind::kUsage, "bench: a size of the product is 0", "give sizes above 0");
+    ASSAY_ASSIGN(auto device, open_device(options));
+    try {
+        return make_operator_bench(std::move(device), profile, shape, kind);
+    } catch (const std::bad_alloc&) {
+        return base::fail(ErrorKind::kFailure, "bench: there is not enough memory for this product",
+                          "use a smaller one");
+    }
 }
 
 }  // namespace assay::trainer

@@ -36,7 +36,8 @@ base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options)
 
 /// A product on pseudorandom matrices that is ready to run on the device, as training does it: a weight's
 /// gradient is added to what is there. Each call does the whole product once, packing included; the caller
-/// measures time. kPreflight as open_device, and for a device that has no products of its own to time.
+/// measures time. A processor's is the product alone, any other device's an operator with all that belongs to
+/// one (operator_bench.hpp). Errors of open_device; kFailure where memory is short.
 base::Outcome<std::function<void()>> make_gemm_bench(const DeviceOptions& options, program::Profile profile,
                                                      GemmShape shape, GemmKind kind);
 

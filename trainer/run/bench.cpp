@@ -42,26 +42,62 @@ struct StepBench {
     AdoptedState state;
     std::vector<std::uint32_t> tokens;
 };
-}  // namespace
 
-base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
-                                                     program::Profile profile, const DeviceOptions& options) {
+base::Outcome<void> check_model(const program::ModelConfig& model) {
     if (model.heads == 0 || model.width % model.heads != 0 || model.layers == 0 || model.context == 0 ||
-        model.vocabulary < 2 || batch == 0) {
+        model.vocabulary < 2) {
         return base::fail(base::ErrorKind::kUsage,
                           "bench: a size of the model is 0 or heads do not divide width",
                           "give a model that a job could have");
     }
+    return {};
+}
+
+program::TrainConfig train_of(std::uint32_t batch) {
     program::TrainConfig train;
     train.batch = batch;
     train.inner_steps = 1;
+    return train;
+}
+
+base::Failed<base::Error> no_memory() {
+    return base::fail(base::ErrorKind::kFailure, "bench: there is not enough memory for this model",
+                      "use a smaller model or batch");
+}
+}  // namespace
+
+base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
+                                                     program::Profile profile, const DeviceOptions& options) {
+    ASSAY_TRY(check_model(model));
+    if (batch == 0) return base::fail(base::ErrorKind::kUsage, "bench: a batch of no sequences", "give one");
     ASSAY_ASSIGN(auto device, open_device(options));
     try {
         return std::function<void()>(
-            [bench = std::make_shared<StepBench>(model, train, profile, std::move(device))] { (*bench)(); });
+            [bench = std::make_shared<StepBench>(model, train_of(batch), profile, std::move(device))] {
+                (*bench)();
+            });
     } catch (const std::bad_alloc&) {
-        return base::fail(base::ErrorKind::kFailure, "bench: there is not enough memory for this model",
-                          "use a smaller model or batch");
+        return no_memory();
+    }
+}
+
+base::Outcome<std::uint64_t> step_bench_bytes(const program::ModelConfig& model, std::uint32_t batch,
+                                              program::Profile profile, const DeviceOptions& options) {
+    ASSAY_TRY(check_model(model));
+    ASSAY_ASSIGN(const auto device, open_device(options));
+    const program::Program program = program::build_step_program(model, train_of(batch), profile);
+    ASSAY_ASSIGN(const AllocationPlan plan, choose_plan(program, *device, {batch, 0, 0}));
+    return plan.bytes() + state_bytes(program);
+}
+
+base::Outcome<std::function<void()>> make_state_bench(const program::ModelConfig& model, StateWork work,
+                                                      const DeviceOptions& options) {
+    ASSAY_TRY(check_model(model));
+    ASSAY_ASSIGN(auto device, open_device(options));
+    try {
+        return make_state_bench(std::move(device), model, work);
+    } catch (const std::bad_alloc&) {
+        return no_memory();
     }
 }
 

@@ -8,6 +8,7 @@
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "trainer/devices/devices.hpp"
+#include "trainer/devices/operator_bench.hpp"
 
 namespace assay::trainer {
 
@@ -16,5 +17,14 @@ namespace assay::trainer {
 /// call is batch · context. kUsage when the model breaks a rule; errors of open_device.
 base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
                                                      program::Profile profile, const DeviceOptions& options);
+
+/// Bytes that such a step takes on the device: its plan's, and those of the slot's arrays.
+base::Outcome<std::uint64_t> step_bench_bytes(const program::ModelConfig& model, std::uint32_t batch,
+                                              program::Profile profile, const DeviceOptions& options);
+
+/// Roots of a slot's state of this model, or its copy to the host, ready to run
+/// (trainer/devices/operator_bench.hpp). Errors as of make_step_bench.
+base::Outcome<std::function<void()>> make_state_bench(const program::ModelConfig& model, StateWork work,
+                                                      const DeviceOptions& options);
 
 }  // namespace assay::trainer

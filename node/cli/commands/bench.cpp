@@ -99,6 +99,11 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
         return base::fail(base::ErrorKind::kUsage, "kinds: nothing to measure is named",
                           "name one or more of gemm, train, state and verify, or run `assay bench comm`");
     }
+    const std::set<std::string> kinds(flags.kinds.begin(), flags.kinds.end());
+    if (!flags.options.device.empty() && (kinds.contains("state") || kinds.contains("verify"))) {
+        return base::fail(base::ErrorKind::kUsage, "--device: state and verify are measured on the processor",
+                          "name gemm, train or both with --device");
+    }
     end_on_interrupt(context);
     BenchOptions options = flags.options;
     options.peers = !flags.no_peers;
@@ -107,7 +112,6 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     BenchReport report;
     report.row = [&](const BenchRow& row) { rows.push_back(row); };
     report.note = [&](const std::string& text) { context.err << "bench: " << text << std::endl; };
-    const std::set<std::string> kinds(flags.kinds.begin(), flags.kinds.end());
     if (kinds.contains("gemm")) ASSAY_TRY(bench_products(options, report));
     if (kinds.contains("train")) ASSAY_TRY(bench_steps(options, report));
     if (kinds.contains("state")) ASSAY_TRY(bench_state(options, report));
@@ -119,6 +123,8 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (!context.json()) {
         if (shapes.empty() || !rows.empty()) print_table(context, rows);
         print_shapes(context, shapes);
+        if (!options.device.empty() && !options.device.starts_with("cuda:"))
+            context.out << "Emulated: the time of an emulation, the speed of nothing.\n";
         context.out << "machine: " << cpu_name() << ", targets";
         for (const std::string& target : trainer::machine_targets()) context.out << ' ' << target;
         context.out << "; load " << number(load_before) << " before, " << number(load())
@@ -129,6 +135,7 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     JsonFields machine;
     machine("cpu", cpu_name());
     machine("targets", trainer::machine_targets());
+    if (!options.device.empty()) machine("device", options.device);
     machine("threads", threads);
     machine("load", load_before);
     JsonFields body;
@@ -180,6 +187,10 @@ void add_bench_commands(CLI::App& app, Context& context) {
     command.add_option("--only", flags->options.only, "Only cases whose name or shape contains this text");
     command.add_flag("--large", flags->options.large, "GPT-2 124M too: minutes, and 5 GiB of memory");
     command.add_flag("--no-peers", flags->no_peers, "Ours alone");
+    command.add_option(
+        "--device", flags->options.device,
+        "gemm and train on a card (cuda:0) beside PyTorch on it; on cuda-host, its emulation, small "
+        "shapes alone, whose time says nothing");
 }
 
 }  // namespace assay::node

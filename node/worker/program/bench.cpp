@@ -62,9 +62,11 @@ public:
         if (words[0] == "name") return "name " + cases_.name;
         if (words[0] == "run") return run(words);
         if (words[0] == "peak") return peak();
-        if (words[0] == "gemm" || words[0] == "step") {
+        if (words[0] == "gemm" || words[0] == "step" || words[0] == "state") {
             work_ = nullptr;  // two cases need not fit into memory at once
-            ASSAY_ASSIGN(work_, words[0] == "gemm" ? gemm(words) : step(words));
+            ASSAY_ASSIGN(work_, words[0] == "gemm"   ? gemm(words)
+                                : words[0] == "step" ? step(words)
+                                                     : state(words));
             for (int i = 0; i < kWarmUps; ++i) work_();
             return std::string("ready");
         }
@@ -91,13 +93,23 @@ private:
 
     [[nodiscard]] base::Outcome<TimedWork> step(const Words& words) const {
         ASSAY_ASSIGN(const auto sizes, numbers(words, 2, 6));
+        return cases_.step(words[1], model_of(sizes), sizes[5]);
+    }
+
+    [[nodiscard]] base::Outcome<TimedWork> state(const Words& words) const {
+        ASSAY_ASSIGN(const auto sizes, numbers(words, 2, 5));
+        if (!cases_.state) return refuse("nothing is known of states");
+        return cases_.state(words[1], model_of(sizes));
+    }
+
+    static program::ModelConfig model_of(const std::vector<std::uint32_t>& sizes) {
         program::ModelConfig model;
         model.layers = sizes[0];
         model.width = sizes[1];
         model.heads = sizes[2];
         model.context = sizes[3];
         model.vocabulary = sizes[4];
-        return cases_.step(words[1], model, sizes[5]);
+        return model;
     }
 
     [[nodiscard]] base::Outcome<std::string> run(const Words& words) const {
@@ -115,7 +127,8 @@ private:
         return text;
     }
 
-    static base::Outcome<std::string> peak() {
+    [[nodiscard]] base::Outcome<std::string> peak() const {
+        if (cases_.peak) return "peak " + std::to_string(cases_.peak());
         rusage usage{};
         if (::getrusage(RUSAGE_SELF, &usage) != 0) return refuse("the system does not say");
         return "peak " + std::to_string(usage.ru_maxrss * 1024);

@@ -8,8 +8,14 @@
 //   gemm SIDE KIND TOKENS IN OUT                  ready              a product of a linear layer
 //   step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
 //                                                 ready              a GPT-2
+//   state WORK LAYERS WIDTH HEADS CONTEXT VOCABULARY
+//                                                 ready              the state of its slot: roots, or copy
+//                                                 (to the host)
 //   run N                                         times T1 … TN      seconds of each run of the case
-//   peak                                          peak BYTES         largest resident memory so far
+//   peak                                          peak BYTES         largest resident memory so far; on a
+//   card,
+//                                                                    what the last step planned for (ours),
+//                                                                    took (PyTorch)
 //
 // KIND: forward, input or weight (its gradients), head-input or head-weight (gradients of the LM head).
 // SIDE: f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.
@@ -38,6 +44,10 @@ struct BenchCases {
     std::function<base::Outcome<TimedWork>(std::string_view side, const program::ModelConfig&,
                                            std::uint32_t batch)>
         step;
+    /// Null where there is none.
+    std::function<base::Outcome<TimedWork>(std::string_view work, const program::ModelConfig&)> state;
+    /// Bytes on a device with memory of its own; null: the process's.
+    std::function<std::uint64_t()> peak;
 };
 
 /// Answers lines of `in` on `out` until `in` ends.

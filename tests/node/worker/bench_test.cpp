@@ -27,7 +27,8 @@ TEST_CASE("a worker prepares a case, times each run of it and knows its peak mem
     for (const char* line :
          {"gemm f32 forward 8 16 24", "gemm f32 input 8 16 24", "gemm f32 weight 8 16 24",
           "gemm i16 forward 8 16 24", "gemm i16 weight 300 16 24", "gemm f32 head-input 8 16 24",
-          "gemm i16 head-input 8 16 24", "gemm i16 head-weight 8 16 24", kSmallStep}) {
+          "gemm i16 head-input 8 16 24", "gemm i16 head-weight 8 16 24", "state roots 1 16 2 8 50",
+          "state copy 1 16 2 8 50", kSmallStep}) {
         INFO(line);
         REQUIRE(child->prepare(line).ok());
         const auto times = child->run(3);
@@ -40,11 +41,37 @@ TEST_CASE("a worker prepares a case, times each run of it and knows its peak mem
     CHECK(*peak > 1 << 20);
 }
 
+TEST_CASE("a worker times every case on the emulated GPU, whose peak is what its step planned for") {
+    BenchProgram emulated = worker();
+    emulated.arguments = {"--bench", "--device", "cuda-host"};
+    auto child = BenchChild::start(emulated);
+    REQUIRE(child.ok());
+    for (const char* line : {"gemm f32 forward 8 16 24", "gemm i16 head-weight 8 16 24",
+                             "state roots 1 16 2 8 50", "state copy 1 16 2 8 50", kSmallStep}) {
+        INFO(line);
+        REQUIRE(child->prepare(line).ok());
+        CHECK(child->run(1).ok());
+    }
+    const auto peak = child->peak();
+    REQUIRE(peak.ok());
+    CHECK(*peak > 1 << 16);
+    CHECK(*peak < 1 << 24);
+}
+
+TEST_CASE("a card that is not there is refused before anything is measured") {
+    BenchProgram absent = worker();
+    absent.arguments = {"--bench", "--device", "cuda:99"};
+    auto child = BenchChild::start(absent);
+    REQUIRE(child.ok());
+    CHECK_FALSE(child->ask("name", "name").ok());
+}
+
 TEST_CASE("a case that does not exist is refused with its line, and the worker stays") {
     auto child = BenchChild::start(worker());
     REQUIRE(child.ok());
     for (const char* line : {"", "gemm", "gemm f64 forward 8 8 8", "gemm f32 sideways 8 8 8",
-                             "gemm f32 forward 8 8 0", "gemm f32 forward 8 8", "step f32 1 15 2 8 50 2"}) {
+                             "gemm f32 forward 8 8 0", "gemm f32 forward 8 8", "step f32 1 15 2 8 50 2",
+                             "state f32 1 16 2 8 50", "state roots 1 15 2 8 50", "state roots 1 16 2 8"}) {
         INFO(line);
         CHECK_FALSE(child->prepare(line).ok());
     }

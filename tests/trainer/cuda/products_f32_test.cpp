@@ -10,12 +10,13 @@
 
 namespace assay::trainer::cuda {
 namespace {
+using test::CardFloats;
 using test::in_every_order;
 using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
-using test::Values;
+using test::TestStream;
 
 struct Shape {
     unsigned m, n, k;
@@ -26,7 +27,7 @@ constexpr Shape kShapes[] = {{1, 1, 1},    {3, 5, 0},   {32, 32, 16}, {33, 31, 1
 
 enum class Form { kPlain, kTransposedB, kTransposedA };
 
-ProductF32Args arguments(Form form, Shape s, const Values& a, const Values& b, Values& c) {
+ProductF32Args arguments(Form form, Shape s, const CardFloats& a, const CardFloats& b, CardFloats& c) {
     ProductF32Args args{.m = s.m, .n = s.n, .k = s.k, .c = output(c), .to = {.row_stride = s.n}};
     args.a = {a.data(), form == Form::kTransposedA ? OperandPlace{1, s.m} : OperandPlace{s.k, 1}};
     args.b = {b.data(), form == Form::kTransposedB ? OperandPlace{1, s.k} : OperandPlace{s.n, 1}};
@@ -34,7 +35,7 @@ ProductF32Args arguments(Form form, Shape s, const Values& a, const Values& b, V
     return args;
 }
 
-void law(Form form, Shape s, const Values& a, const Values& b, Values& c) {
+void law(Form form, Shape s, const CardFloats& a, const CardFloats& b, CardFloats& c) {
     const arithmetic::ProductShape shape{s.m, s.n, s.k};
     if (form == Form::kPlain) arithmetic::product_nn(shape, a, b, c);
     if (form == Form::kTransposedB) arithmetic::product_nt(shape, a, b, c);
@@ -44,12 +45,12 @@ void law(Form form, Shape s, const Values& a, const Values& b, Values& c) {
 // A product whose chain stands at −0 where k ends: a −0 that goes on.
 struct Tiny {
     Shape shape{3, 3, 5};
-    Values a = Values(15, 1e-30F), b = Values(15, -1e-30F), c = Values(9), wanted = c;
+    CardFloats a = CardFloats(15, 1e-30F), b = CardFloats(15, -1e-30F), c = CardFloats(9), wanted = c;
     Tiny() { law(Form::kPlain, shape, a, b, wanted); }
 };
 
 template <class Kernel>
-void start(KernelStream& stream, const ProductF32Args& args) {
+void start(TestStream& stream, const ProductF32Args& args) {
     launch<Kernel>(Kernel::grid(args, 1), stream, args);
 }
 }  // namespace
@@ -59,15 +60,15 @@ TEST_CASE("f32 products on a GPU's threads have the law's bits in every layout",
     for (const Shape s : kShapes) {
         for (const Form form : {Form::kPlain, Form::kTransposedB, Form::kTransposedA}) {
             INFO(s.m << "x" << s.n << "x" << s.k << ", form " << static_cast<int>(form));
-            const Values a = numbers(random, std::size_t{s.m} * s.k),
-                         b = numbers(random, std::size_t{s.k} * s.n);
-            const Values before = numbers(random, std::size_t{s.m} * s.n), bias = numbers(random, s.n);
+            const CardFloats a = numbers(random, std::size_t{s.m} * s.k),
+                             b = numbers(random, std::size_t{s.k} * s.n);
+            const CardFloats before = numbers(random, std::size_t{s.m} * s.n), bias = numbers(random, s.n);
             const bool biased = form == Form::kTransposedB;
-            Values wanted = before;
+            CardFloats wanted = before;
             law(form, s, a, b, wanted);
             if (biased) arithmetic::add_bias(bias, wanted);
-            in_every_order([&](KernelStream& stream) {
-                Values c = before;
+            in_every_order([&](TestStream& stream) {
+                CardFloats c = before;
                 ProductF32Args args = arguments(form, s, a, b, c);
                 if (biased) args.bias = bias.data();
                 product_f32(stream, args, Mask::kNone, 1);
@@ -80,12 +81,12 @@ TEST_CASE("f32 products on a GPU's threads have the law's bits in every layout",
 TEST_CASE("f32 products have the same bits in tiles of every size", "[trainer][cuda]") {
     std::mt19937 random(22);
     const Shape s{131, 137, 37};
-    const Values a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
-    Values wanted(std::size_t{s.m} * s.n), c = wanted;
+    const CardFloats a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
+    CardFloats wanted(std::size_t{s.m} * s.n), c = wanted;
     law(Form::kPlain, s, a, b, wanted);
     const ProductF32Args args = arguments(Form::kPlain, s, a, b, c);
     const auto check = [&](auto kernel) {
-        in_every_order([&](KernelStream& stream) {
+        in_every_order([&](TestStream& stream) {
             std::fill(c.begin(), c.end(), 1.0F);
             start<decltype(kernel)>(stream, args);
             REQUIRE(same(c, wanted));
@@ -99,21 +100,21 @@ TEST_CASE("f32 products have the same bits in tiles of every size", "[trainer][c
 TEST_CASE("infinities and NaNs come out where the law has them", "[trainer][cuda]") {
     std::mt19937 random(23);
     const Shape s{20, 19, 33};
-    Values a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
+    CardFloats a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
     a[40] = INFINITY;
     a[100] = -INFINITY;
     b[60] = NAN;
-    Values wanted(std::size_t{s.m} * s.n);
+    CardFloats wanted(std::size_t{s.m} * s.n);
     law(Form::kPlain, s, a, b, wanted);
-    in_every_order([&](KernelStream& stream) {
-        Values c(wanted.size());
+    in_every_order([&](TestStream& stream) {
+        CardFloats c(wanted.size());
         product_f32(stream, arguments(Form::kPlain, s, a, b, c), Mask::kNone, 1);
         REQUIRE(same(c, wanted));
     });
 }
 
 TEST_CASE("a chain that stands at minus zero stays there", "[trainer][cuda]") {
-    in_every_order([](KernelStream& stream) {
+    in_every_order([](TestStream& stream) {
         Tiny tiny;
         REQUIRE(std::signbit(tiny.wanted[0]));
         product_f32(stream, arguments(Form::kPlain, tiny.shape, tiny.a, tiny.b, tiny.c), Mask::kNone, 1);
@@ -127,8 +128,8 @@ TEST_CASE("products under the causal mask, a head of a sequence each, have the l
     std::mt19937 random(24);
     constexpr unsigned kTokens = 45, kDim = 12, kHeads = 2, kSequences = 2, kMatrices = kHeads * kSequences;
     constexpr unsigned kWidth = (kHeads + 1) * kDim;
-    const Values rows = numbers(random, std::size_t{kSequences} * kTokens * kWidth);
-    const Values squares = numbers(random, std::size_t{kMatrices} * kTokens * kTokens);
+    const CardFloats rows = numbers(random, std::size_t{kSequences} * kTokens * kWidth);
+    const CardFloats squares = numbers(random, std::size_t{kMatrices} * kTokens * kTokens);
     const OperandPlace query{kWidth, 1, kTokens * kWidth, kDim, kHeads, 1};
     const OperandPlace shared{kWidth, 1, kTokens * kWidth, kDim, kHeads, kHeads};
     const OperandPlace square{kTokens, 1, kHeads * kTokens * kTokens, kTokens * kTokens, kHeads, 1};
@@ -138,7 +139,7 @@ TEST_CASE("products under the causal mask, a head of a sequence each, have the l
     };
     const float* const keys = rows.data() + kHeads * kDim;
     const arithmetic::HeadShape head{kTokens, kDim};
-    Values scores(squares.size(), 7.0F), up(rows.size(), 7.0F), down = up;
+    CardFloats scores(squares.size(), 7.0F), up(rows.size(), 7.0F), down = up;
     for (unsigned z = 0; z < kMatrices; ++z) {
         const std::uint64_t at = query.matrix(z), from = shared.matrix(z), of = square.matrix(z);
         const auto one = std::span(squares).subspan(of, kTokens * kTokens);
@@ -148,8 +149,8 @@ TEST_CASE("products under the causal mask, a head of a sequence each, have the l
         arithmetic::attention_key_gradient(head, one, {rows.data() + at, kWidth}, {down.data() + at, kWidth},
                                            arithmetic::ChainStart::kZero);
     }
-    in_every_order([&](KernelStream& stream) {
-        Values c(squares.size(), 7.0F), d(rows.size(), 7.0F), e = d;
+    in_every_order([&](TestStream& stream) {
+        CardFloats c(squares.size(), 7.0F), d(rows.size(), 7.0F), e = d;
         product_f32(stream,
                     {.m = kTokens,
                      .n = kTokens,
@@ -185,7 +186,7 @@ TEST_CASE("products under the causal mask, a head of a sequence each, have the l
 }
 
 TEST_CASE("mutants of the f32 product are found", "[trainer][cuda]") {
-    REQUIRE(is_found([](KernelStream& stream) {
+    REQUIRE(is_found([](TestStream& stream) {
         Tiny tiny;
         start<ProductF32<32, 32, 4, Mask::kNone, ProductFault::kPaddedTail>>(
             stream, arguments(Form::kPlain, tiny.shape, tiny.a, tiny.b, tiny.c));
@@ -193,11 +194,11 @@ TEST_CASE("mutants of the f32 product are found", "[trainer][cuda]") {
     }));
     std::mt19937 random(25);
     const Shape s{40, 40, 70};
-    const Values a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
-    Values wanted(std::size_t{s.m} * s.n);
+    const CardFloats a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
+    CardFloats wanted(std::size_t{s.m} * s.n);
     law(Form::kPlain, s, a, b, wanted);
-    REQUIRE(is_found([&](KernelStream& stream) {
-        Values c(wanted.size());
+    REQUIRE(is_found([&](TestStream& stream) {
+        CardFloats c(wanted.size());
         start<ProductF32<32, 32, 4, Mask::kNone, ProductFault::kMissingBarrier>>(
             stream, arguments(Form::kPlain, s, a, b, c));
         return same(c, wanted);

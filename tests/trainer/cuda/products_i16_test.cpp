@@ -12,13 +12,14 @@ namespace assay::trainer::cuda {
 namespace {
 using arithmetic::ChainStart;
 using arithmetic::MatrixView;
+using test::CardFloats;
 using test::Draw;
 using test::in_every_order;
 using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
-using test::Values;
+using test::TestStream;
 
 struct Shape {
     unsigned m, n, k, block;
@@ -30,8 +31,8 @@ constexpr Shape kShapes[] = {{1, 1, 1, 16384},  {3, 5, 0, 16384}, {32, 32, 32, 1
 // Digits of one operand in memory that held other things.
 struct PackedOperand {
     DigitPlace place;
-    std::vector<std::uint32_t> words;
-    std::vector<std::int32_t> exponents;
+    test::CardVector<std::uint32_t> words;
+    test::CardVector<std::int32_t> exponents;
     PackedOperand(DigitPlace where, unsigned matrices)
         : place(where),
           words(where.words() * matrices, 0x55555555U),
@@ -49,7 +50,7 @@ OperandPlace place_of(MatrixView view) { return {view.row_stride, view.col_strid
 struct ProductCase {
     Shape s;
     unsigned planes;
-    Values a, b, before, wanted;
+    CardFloats a, b, before, wanted;
     MatrixView left, right;
     ChainStart start;
     ProductCase(std::mt19937& random, Shape shape, unsigned digits, bool turned_a, bool turned_b,
@@ -69,7 +70,7 @@ struct ProductCase {
         PackedOperand packed_a({s.m, s.k, s.block, planes}, 1), packed_b({s.n, s.k, s.block, 2}, 1);
         pack(packed_a.into({a.data(), place_of(left)}));
         pack(packed_b.into({b.data(), {right.col_stride, right.row_stride}}));
-        Values c = before;
+        CardFloats c = before;
         multiply(ProductI16Args{.a = packed_a.digits(),
                                 .b = packed_b.digits(),
                                 .c = output(c),
@@ -77,14 +78,14 @@ struct ProductCase {
                                 .carry = start == ChainStart::kCarry});
         return same(c, wanted);
     }
-    bool is_right(KernelStream& stream) const {
+    bool is_right(TestStream& stream) const {
         return is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
                         [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1); });
     }
 };
 
 template <class Kernel, class Args>
-void start_one(KernelStream& stream, const Args& args) {
+void start_one(TestStream& stream, const Args& args) {
     launch<Kernel>(Kernel::grid(args, 1), stream, args);
 }
 }  // namespace
@@ -98,24 +99,25 @@ TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer]
                                   i % 5 < 2 ? ChainStart::kCarry : ChainStart::kZero,
                                   i % 2 == 0 ? Draw::kWild : Draw::kTame);
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
-            in_every_order([&](KernelStream& stream) { REQUIRE(one.is_right(stream)); });
+            in_every_order([&](TestStream& stream) { REQUIRE(one.is_right(stream)); });
             ++i;
         }
     }
 }
 
 TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
-    // All digits at their limits: 16,384 terms of one sign, and of both.
+    // All digits at their limits, 127: 16,384 terms of one sign, and of both.
+    constexpr float kTwoDigits = 32639 * 0x1p-8F, kThreeDigits = 8355711 * 0x1p-16F;
     for (const unsigned planes : {2U, 3U}) {
         std::mt19937 random(32);
         ProductCase one(random, {2, 3, 16384 + 40, 16384}, planes, false, true, ChainStart::kZero);
-        for (std::size_t i = 0; i < one.a.size(); ++i)
-            one.a[i] = i % 5 == 0 && i > 16384 ? -127.996F : 127.996F;
-        for (float& value : one.b) value = 127.996F;
+        const float most = planes == 2 ? kTwoDigits : kThreeDigits;
+        for (std::size_t i = 0; i < one.a.size(); ++i) one.a[i] = i % 5 == 0 && i > 16424 ? -most : most;
+        for (float& value : one.b) value = kTwoDigits;
         arithmetic::exact_product({one.s.m, one.s.n, one.s.k},
                                   {static_cast<std::uint8_t>(planes), 2, one.s.block}, one.left, one.right,
                                   one.start, one.wanted.data(), one.s.n);
-        KernelStream stream(test::two_threads());
+        TestStream stream = test::one_stream();
         REQUIRE(one.is_right(stream));
         REQUIRE_FALSE(stream.faults().any());
     }
@@ -126,14 +128,15 @@ TEST_CASE("operands that are not finite give some bits, the same in every order"
     ProductCase one(random, {20, 20, 40, 16384}, 2, false, false, ChainStart::kZero);
     one.a[3] = NAN;
     one.a[50] = INFINITY;
-    Values first;
-    in_every_order([&](KernelStream& stream) {
+    CardFloats first;
+    in_every_order([&](TestStream& stream) {
         PackedOperand a({20, 40, 16384, 2}, 1), b({20, 40, 16384, 2}, 1);
         pack_i16(stream, a.into({one.a.data(), {40, 1}}), Mask::kNone, 1);
         pack_i16(stream, b.into({one.b.data(), {1, 20}}), Mask::kNone, 1);
-        Values c(400);
+        CardFloats c(400);
         product_i16(stream, {.a = a.digits(), .b = b.digits(), .c = output(c), .to = {.row_stride = 20}},
                     Mask::kNone, 1);
+        test::settle();
         if (first.empty()) first = c;
         REQUIRE(same(c, first));
     });
@@ -144,8 +147,8 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
     std::mt19937 random(34);
     constexpr unsigned kTokens = 150, kDim = 8, kHeads = 2, kWidth = (kHeads + 1) * kDim;
     constexpr unsigned kBlock = arithmetic::kAttentionBlock;
-    const Values rows = numbers(random, std::size_t{kTokens} * kWidth);
-    const Values squares = numbers(random, std::size_t{kHeads} * kTokens * kTokens);
+    const CardFloats rows = numbers(random, std::size_t{kTokens} * kWidth);
+    const CardFloats squares = numbers(random, std::size_t{kHeads} * kTokens * kTokens);
     const OperandPlace query{kWidth, 1, 0, kDim, kHeads, 1};
     const OperandPlace square{kTokens, 1, 0, kTokens * kTokens, kHeads, 1};
     const auto turned = [](OperandPlace place) {
@@ -154,7 +157,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
     };
     const float* const keys = rows.data() + kHeads * kDim;
     const arithmetic::HeadShape head{kTokens, kDim};
-    Values scores(squares.size(), 7.0F), up(rows.size(), 7.0F), down = up;
+    CardFloats scores(squares.size(), 7.0F), up(rows.size(), 7.0F), down = up;
     for (unsigned z = 0; z < kHeads; ++z) {
         const std::uint64_t at = query.matrix(z), of = square.matrix(z);
         const auto one = std::span(squares).subspan(of, kTokens * kTokens);
@@ -164,7 +167,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
         arithmetic::exact::attention_key_gradient(head, one, {rows.data() + at, kWidth},
                                                   {down.data() + at, kWidth});
     }
-    in_every_order([&](KernelStream& stream) {
+    in_every_order([&](TestStream& stream) {
         const DigitPlace by_dim{kTokens, kDim, arithmetic::kMaxProductBlock, 2},
             by_key{kDim, kTokens, kBlock, 2};
         const DigitPlace of_square{kTokens, kTokens, kBlock, 2};
@@ -176,7 +179,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
         pack_i16(stream, qt.into({rows.data(), turned(query)}), Mask::kNone, kHeads);
         pack_i16(stream, p.into({squares.data(), square}), Mask::kUpTo, kHeads);
         pack_i16(stream, pt.into({squares.data(), turned(square)}), Mask::kFromOn, kHeads);
-        Values c(squares.size(), 7.0F), d(rows.size(), 7.0F), e = d;
+        CardFloats c(squares.size(), 7.0F), d(rows.size(), 7.0F), e = d;
         product_i16(stream,
                     {.a = q.digits(),
                      .b = k.digits(kHeads, kHeads),
@@ -198,7 +201,7 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     std::mt19937 random(35);
     const ProductCase one(random, {40, 40, 150, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
     const auto with = [&](auto pack, auto multiply) {
-        return is_found([&](KernelStream& stream) {
+        return is_found([&](TestStream& stream) {
             return one.is_right(
                 [&](const PackArgs& args) { start_one<decltype(pack)>(stream, args); },
                 [&](const ProductI16Args& args) { start_one<decltype(multiply)>(stream, args); });

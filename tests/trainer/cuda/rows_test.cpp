@@ -20,24 +20,25 @@
 
 namespace assay::trainer::cuda {
 namespace {
+using test::CardFloats;
 using test::in_every_order;
 using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
-using test::Values;
+using test::TestStream;
 
 template <class Kernel, class Args>
-void start(KernelStream& stream, const Args& args) {
+void start(TestStream& stream, const Args& args) {
     launch<Kernel>(Kernel::grid(args), stream, args);
 }
 
 // Checks in every order that run(stream, out) leaves what the law left in `wanted`; `before` is what lies
 // there.
 template <class Run>
-void require_law(const Values& wanted, const Values& before, const Run& run) {
-    in_every_order([&](KernelStream& stream) {
-        Values out = before;
+void require_law(const CardFloats& wanted, const CardFloats& before, const Run& run) {
+    in_every_order([&](TestStream& stream) {
+        CardFloats out = before;
         run(stream, out);
         REQUIRE(same(out, wanted));
     });
@@ -47,12 +48,12 @@ void require_law(const Values& wanted, const Values& before, const Run& run) {
 TEST_CASE("elementwise kernels have the law's bits", "[trainer][cuda]") {
     std::mt19937 random(41);
     for (const std::size_t count : {1U, 31U, 255U, 1000U}) {
-        const Values x = numbers(random, count), y = numbers(random, count),
-                     both = numbers(random, 2 * count);
-        const Values none(count), wide(2 * count);
-        Values law(count), law_wide(2 * count);
-        const auto point = [&](PointKind kind, const Values& a, const Values& b, std::uint64_t cols) {
-            return [&, kind, cols](KernelStream& stream, Values& out) {
+        const CardFloats x = numbers(random, count), y = numbers(random, count),
+                         both = numbers(random, 2 * count);
+        const CardFloats none(count), wide(2 * count);
+        CardFloats law(count), law_wide(2 * count);
+        const auto point = [&](PointKind kind, const CardFloats& a, const CardFloats& b, std::uint64_t cols) {
+            return [&, kind, cols](TestStream& stream, CardFloats& out) {
                 run_pointwise(
                     stream, kind,
                     {.count = count, .a = a.data(), .b = b.data(), .out = output(out), .cols = cols});
@@ -73,18 +74,20 @@ TEST_CASE("elementwise kernels have the law's bits", "[trainer][cuda]") {
 
 TEST_CASE("norms have the law's bits, and their gradients", "[trainer][cuda]") {
     std::mt19937 random(42);
-    for (const std::size_t cols : {1U, 31U, 32U, 33U, 100U}) {
+    // Among wild numbers the largest hides how the others were rounded; rows of 200 give each lane several.
+    for (const std::size_t cols : {1U, 31U, 32U, 33U, 100U, 200U}) {
         constexpr std::size_t kRows = 11;
-        const Values x = numbers(random, kRows * cols), dy = numbers(random, kRows * cols);
-        const Values gain = numbers(random, cols), bias = numbers(random, cols);
-        Values y(x.size()), mean(kRows), rstd(kRows), dx(x.size()), rms(x.size()), rms_rstd(kRows),
+        const test::Draw draw = cols == 200 ? test::Draw::kTame : test::Draw::kWild;
+        const CardFloats x = numbers(random, kRows * cols, draw), dy = numbers(random, kRows * cols, draw);
+        const CardFloats gain = numbers(random, cols, draw), bias = numbers(random, cols, draw);
+        CardFloats y(x.size()), mean(kRows), rstd(kRows), dx(x.size()), rms(x.size()), rms_rstd(kRows),
             rms_dx(x.size());
         arithmetic::layer_norm_forward(x, gain, bias, y, {mean, rstd});
         arithmetic::layer_norm_input_gradient(dy, x, gain, {mean, rstd}, dx);
         arithmetic::rms_norm_forward(1e-5F, x, gain, rms, rms_rstd);
         arithmetic::rms_norm_input_gradient(dy, x, gain, rms_rstd, rms_dx);
-        in_every_order([&](KernelStream& stream) {
-            Values out(x.size()), means(kRows), rstds(kRows);
+        in_every_order([&](TestStream& stream) {
+            CardFloats out(x.size()), means(kRows), rstds(kRows);
             RowArgs args{.rows = kRows,
                          .cols = cols,
                          .a = x.data(),
@@ -116,84 +119,106 @@ TEST_CASE("a row's maximum is the first among equals, and its sums follow the 32
     std::mt19937 random(43);
     for (const std::size_t cols : {1U, 2U, 31U, 33U, 500U}) {
         constexpr std::size_t kRows = 9;
-        Values a = numbers(random, kRows * cols);
-        const Values b = numbers(random, kRows * cols);
+        CardFloats a = numbers(random, kRows * cols);
+        const CardFloats b = numbers(random, kRows * cols);
         // A row of zeros of both signs, and one of minus infinity but for zeros at its end.
         for (std::size_t i = 0; i < cols; ++i) a[i] = random() % 2 == 0 ? 0.0F : -0.0F;
         for (std::size_t i = 0; i + 2 < cols; ++i) a[cols + i] = -INFINITY;
         a[2 * cols - 1] = -0.0F;
-        Values max(kRows), sum(kRows);
+        CardFloats max(kRows), sum(kRows);
         arithmetic::loss_max(cols, a, max);
         arithmetic::loss_sum(cols, b, sum);
-        const auto rows = [&](RowKind kind, const Values& of) {
-            return [&, kind](KernelStream& stream, Values& out) {
+        const auto rows = [&](RowKind kind, const CardFloats& of) {
+            return [&, kind](TestStream& stream, CardFloats& out) {
                 run_rows(stream, kind, {.rows = kRows, .cols = cols, .a = of.data(), .out = output(out)});
             };
         };
-        require_law(max, Values(kRows), rows(RowKind::kMax, a));
-        require_law(sum, Values(kRows), rows(RowKind::kSum, b));
+        require_law(max, CardFloats(kRows), rows(RowKind::kMax, a));
+        require_law(sum, CardFloats(kRows), rows(RowKind::kSum, b));
     }
 }
 
-TEST_CASE("softmax of attention looks at no key beyond the query", "[trainer][cuda]") {
+TEST_CASE("of zeros of both signs the first is the largest", "[trainer][cuda]") {
+    std::mt19937 random(52);
+    constexpr std::size_t kRows = 64;
+    for (const std::size_t cols : {2U, 33U, 100U}) {
+        CardFloats zeros(kRows * cols), law(kRows);
+        for (float& zero : zeros) zero = random() % 2 == 0 ? 0.0F : random() % 8 == 0 ? -1.0F : -0.0F;
+        arithmetic::loss_max(cols, zeros, law);
+        require_law(law, CardFloats(kRows), [&, cols](TestStream& stream, CardFloats& out) {
+            run_rows(stream, RowKind::kMax,
+                     {.rows = kRows, .cols = cols, .a = zeros.data(), .out = output(out)});
+        });
+    }
+}
+
+namespace {
+// Among wild numbers the largest hides how the others were rounded.
+void check_softmax(std::size_t tokens, test::Draw draw) {
     std::mt19937 random(44);
-    constexpr std::size_t kTokens = 37;
-    const arithmetic::HeadShape head{kTokens, 16};
-    const Values scores = numbers(random, kTokens * kTokens), dp = numbers(random, kTokens * kTokens);
-    const Values before = numbers(random, kTokens * kTokens);
-    Values max(kTokens), e = before, sum(kTokens), p = before, dot(kTokens), ds = before;
-    arithmetic::softmax_max(kTokens, scores, max);
-    arithmetic::softmax_exp(kTokens, scores, max, e);
-    arithmetic::softmax_sum(kTokens, e, sum);
-    arithmetic::softmax_divide(kTokens, e, sum, p);
-    arithmetic::softmax_dot(kTokens, dp, p, dot);
+    const arithmetic::HeadShape head{tokens, 16};
+    const CardFloats scores = numbers(random, tokens * tokens, draw),
+                     dp = numbers(random, tokens * tokens, draw);
+    const CardFloats before = numbers(random, tokens * tokens, draw);
+    CardFloats max(tokens), e = before, sum(tokens), p = before, dot(tokens), ds = before;
+    arithmetic::softmax_max(tokens, scores, max);
+    arithmetic::softmax_exp(tokens, scores, max, e);
+    arithmetic::softmax_sum(tokens, e, sum);
+    arithmetic::softmax_divide(tokens, e, sum, p);
+    arithmetic::softmax_dot(tokens, dp, p, dot);
     arithmetic::softmax_gradient(head, dp, p, dot, ds);
-    const auto rows = [&](RowKind kind, const Values& a, const Values& b) {
-        return [&, kind](KernelStream& stream, Values& out) {
+    const auto rows = [&](RowKind kind, const CardFloats& a, const CardFloats& b) {
+        return [&, kind](TestStream& stream, CardFloats& out) {
             run_rows(stream, kind,
-                     {.rows = kTokens,
-                      .cols = kTokens,
-                      .context = kTokens,
+                     {.rows = tokens,
+                      .cols = tokens,
+                      .context = tokens,
                       .a = a.data(),
                       .b = b.data(),
                       .out = output(out)});
         };
     };
-    const auto points = [&](PointKind kind, const Values& a, const Values& b) {
-        return [&, kind](KernelStream& stream, Values& out) {
+    const auto points = [&](PointKind kind, const CardFloats& a, const CardFloats& b) {
+        return [&, kind](TestStream& stream, CardFloats& out) {
             run_pointwise(stream, kind,
-                          {.count = kTokens * kTokens,
+                          {.count = tokens * tokens,
                            .a = a.data(),
                            .b = b.data(),
                            .c = dot.data(),
                            .out = output(out),
-                           .cols = kTokens,
-                           .context = kTokens,
+                           .cols = tokens,
+                           .context = tokens,
                            .number = arithmetic::attention_scale(16)});
         };
     };
-    require_law(max, Values(kTokens), rows(RowKind::kMax, scores, scores));
+    require_law(max, CardFloats(tokens), rows(RowKind::kMax, scores, scores));
     require_law(e, before, points(PointKind::kExp, scores, max));
-    require_law(sum, Values(kTokens), rows(RowKind::kSum, e, e));
+    require_law(sum, CardFloats(tokens), rows(RowKind::kSum, e, e));
     require_law(p, before, points(PointKind::kDivide, e, sum));
-    require_law(dot, Values(kTokens), rows(RowKind::kDot, dp, p));
+    require_law(dot, CardFloats(tokens), rows(RowKind::kDot, dp, p));
     require_law(ds, before, points(PointKind::kSoftmaxGradient, dp, p));
+}
+}  // namespace
+
+TEST_CASE("softmax of attention looks at no key beyond the query", "[trainer][cuda]") {
+    check_softmax(37, test::Draw::kWild);
+    check_softmax(101, test::Draw::kTame);
 }
 
 TEST_CASE("cross-entropy over a large vocabulary has the law's bits", "[trainer][cuda]") {
     std::mt19937 random(45);
     constexpr std::size_t kRows = 3, kWords = 50257;
-    const Values logits = numbers(random, kRows * kWords, test::Draw::kTame);
-    const std::vector<std::uint32_t> targets = {0, 50256, 777};
-    Values max(kRows), e(logits.size()), sum(kRows), losses(kRows), gradient(logits.size());
+    const CardFloats logits = numbers(random, kRows * kWords, test::Draw::kTame);
+    const test::CardVector<std::uint32_t> targets = {0, 50256, 777};
+    CardFloats max(kRows), e(logits.size()), sum(kRows), losses(kRows), gradient(logits.size());
     arithmetic::loss_max(kWords, logits, max);
     arithmetic::loss_exp(kWords, logits, max, e);
     arithmetic::loss_sum(kWords, e, sum);
     arithmetic::loss_tokens(kWords, logits, max, sum, targets, losses);
     arithmetic::loss_gradient(kWords, arithmetic::reciprocal(300), e, sum, targets, gradient);
     const float total = arithmetic::loss_total_carry(losses, 2.5F);
-    KernelStream stream(test::two_threads());
-    Values out(logits.size()), thin(kRows), loss(1), so_far(1, 2.5F), sums(1);
+    TestStream stream = test::one_stream();
+    CardFloats out(logits.size()), thin(kRows), loss(1), so_far(1, 2.5F), sums(1);
     run_rows(stream, RowKind::kMax, {.rows = kRows, .cols = kWords, .a = logits.data(), .out = output(thin)});
     REQUIRE(same(thin, max));
     PointArgs args{.count = logits.size(),
@@ -210,6 +235,7 @@ TEST_CASE("cross-entropy over a large vocabulary has the law's bits", "[trainer]
     loss_tokens(stream, {kRows, kWords, logits.data(), max.data(), sum.data(), targets.data(), output(thin)});
     REQUIRE(same(thin, losses));
     loss_total(stream, {1, kRows, losses.data(), output(sums), output(so_far), output(loss), 0.5F});
+    test::settle();
     REQUIRE(same({so_far[0], loss[0]}, {total, total * 0.5F}));
     args.a = e.data();
     args.b = sum.data();
@@ -223,8 +249,8 @@ constexpr std::size_t kSequences = 3, kContext = 13, kCols = 150;
 
 // Places of each token that occurs, ascending.
 struct SortedTokens {
-    std::vector<std::uint32_t> token, first, places;
-    explicit SortedTokens(const std::vector<std::uint32_t>& tokens) : places(tokens.size()) {
+    test::CardVector<std::uint32_t> token, first, places;
+    explicit SortedTokens(const test::CardVector<std::uint32_t>& tokens) : places(tokens.size()) {
         std::iota(places.begin(), places.end(), 0U);
         std::stable_sort(places.begin(), places.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return tokens[a] < tokens[b]; });
@@ -237,12 +263,59 @@ struct SortedTokens {
     }
 };
 
+// Gradients of the parameters of norms and of a bias, over sequences one after another.
+struct ColumnCase {
+    static constexpr std::size_t kRows = kSequences * kContext;
+    std::mt19937 random{47};
+    CardFloats dy = numbers(random, kRows*kCols), x = numbers(random, kRows*kCols);
+    CardFloats mean = numbers(random, kRows), rstd = numbers(random, kRows), before = numbers(random, kCols);
+    CardFloats gain = before, bias = before, rms = before, plain = before;
+    ColumnCase() {
+        for (std::size_t s = 0; s < kSequences; ++s) {
+            const auto wide = [s](const CardFloats& all) {
+                return std::span(all).subspan(s * kContext * kCols, kContext * kCols);
+            };
+            const auto thin = [s](const CardFloats& all) {
+                return std::span(all).subspan(s * kContext, kContext);
+            };
+            arithmetic::layer_norm_parameter_gradient_carry(wide(dy), wide(x), {thin(mean), thin(rstd)}, gain,
+                                                            bias);
+            arithmetic::rms_norm_parameter_gradient_carry(wide(dy), wide(x), thin(rstd), rms);
+            arithmetic::bias_gradient_carry(wide(dy), plain);
+        }
+    }
+    ColumnArgs args(CardFloats& sums, CardFloats& more) const {
+        return {kSequences,  kContext,    kCols,        dy.data(),   x.data(),
+                mean.data(), rstd.data(), output(sums), output(more)};
+    }
+};
+
+struct LossCase {
+    std::mt19937 random{51};
+    CardFloats losses = numbers(random, kSequences*kContext, test::Draw::kTame), wanted = {2.5F, 0.0F};
+    LossCase() {
+        for (std::size_t s = 0; s < kSequences; ++s) {
+            const auto one = std::span(losses).subspan(s * kContext, kContext);
+            wanted[0] = arithmetic::loss_total_carry(one, wanted[0]);
+        }
+        wanted[1] = wanted[0] * 0.3F;
+    }
+    template <class Run>
+    bool is_right(const Run& run) const {
+        CardFloats sums(kSequences), total(1, 2.5F), loss(1);
+        run(LossTotalArgs{kSequences, kContext, losses.data(), output(sums), output(total), output(loss),
+                          0.3F});
+        test::settle();
+        return same({total[0], loss[0]}, wanted);
+    }
+};
+
 struct EmbeddingCase {
     static constexpr std::size_t kWords = 7;
     std::mt19937 random{46};
-    Values dx = numbers(random, kSequences*kContext*kCols), before = numbers(random, kWords*kCols);
-    std::vector<std::uint32_t> tokens = std::vector<std::uint32_t>(kSequences * kContext);
-    Values wanted = before;
+    CardFloats dx = numbers(random, kSequences*kContext*kCols), before = numbers(random, kWords*kCols);
+    test::CardVector<std::uint32_t> tokens = test::CardVector<std::uint32_t>(kSequences * kContext);
+    CardFloats wanted = before;
     EmbeddingCase() {
         for (std::uint32_t& token : tokens) token = static_cast<std::uint32_t>(random() % (kWords - 1));
         for (std::size_t s = 0; s < kSequences; ++s) {
@@ -254,7 +327,7 @@ struct EmbeddingCase {
     template <class Run>
     bool is_right(const Run& run) const {
         const SortedTokens sorted(tokens);
-        Values out = before;
+        CardFloats out = before;
         run(EmbeddingGradientArgs{kContext, kCols, sorted.token.size(), sorted.token.data(),
                                   sorted.first.data(), sorted.places.data(), dx.data(), output(out)});
         return same(out, wanted);
@@ -263,151 +336,43 @@ struct EmbeddingCase {
 }  // namespace
 
 TEST_CASE("sums over tokens go sequence by sequence", "[trainer][cuda]") {
-    std::mt19937 random(47);
-    constexpr std::size_t kRows = kSequences * kContext;
-    const Values dy = numbers(random, kRows * kCols), x = numbers(random, kRows * kCols);
-    const Values mean = numbers(random, kRows), rstd = numbers(random, kRows),
-                 before = numbers(random, kCols);
-    Values gain = before, bias = before, rms = before, plain = before;
-    for (std::size_t s = 0; s < kSequences; ++s) {
-        const auto wide = [s](const Values& all) {
-            return std::span(all).subspan(s * kContext * kCols, kContext * kCols);
-        };
-        const auto thin = [s](const Values& all) { return std::span(all).subspan(s * kContext, kContext); };
-        arithmetic::layer_norm_parameter_gradient_carry(wide(dy), wide(x), {thin(mean), thin(rstd)}, gain,
-                                                        bias);
-        arithmetic::rms_norm_parameter_gradient_carry(wide(dy), wide(x), thin(rstd), rms);
-        arithmetic::bias_gradient_carry(wide(dy), plain);
-    }
-    in_every_order([&](KernelStream& stream) {
-        Values sums(kSequences * kCols), more = sums;
-        const ColumnArgs args{kSequences,  kContext,    kCols,        dy.data(),   x.data(),
-                              mean.data(), rstd.data(), output(sums), output(more)};
-        const auto check = [&](ColumnKind kind, const Values& wanted_gain, const Values& wanted_bias) {
-            Values a = before, b = before;
-            column_sums(stream, kind, args, output(a), output(b));
+    const ColumnCase columns;
+    in_every_order([&](TestStream& stream) {
+        const auto check = [&](ColumnKind kind, const CardFloats& wanted_gain,
+                               const CardFloats& wanted_bias) {
+            CardFloats sums(kSequences * kCols), more = sums, a = columns.before, b = a;
+            column_sums(stream, kind, columns.args(sums, more), output(a), output(b));
             REQUIRE((same(a, wanted_gain) && same(b, wanted_bias)));
         };
-        check(ColumnKind::kLayerNorm, gain, bias);
-        check(ColumnKind::kRmsNorm, rms, before);
-        check(ColumnKind::kBias, before, plain);
+        check(ColumnKind::kLayerNorm, columns.gain, columns.bias);
+        check(ColumnKind::kRmsNorm, columns.rms, columns.before);
+        check(ColumnKind::kBias, columns.before, columns.plain);
+    });
+    const LossCase loss;
+    in_every_order([&](TestStream& stream) {
+        REQUIRE(loss.is_right([&](const LossTotalArgs& args) { loss_total(stream, args); }));
     });
     const EmbeddingCase one;
-    in_every_order([&](KernelStream& stream) {
+    in_every_order([&](TestStream& stream) {
         REQUIRE(one.is_right([&](const EmbeddingGradientArgs& args) { embedding_gradient(stream, args); }));
-    });
-}
-
-namespace {
-// The law's norm of one matrix, and a kernel's.
-float law_norm(std::size_t rows, std::size_t cols, const Values& g) {
-    Values sums(arithmetic::tile_count(rows, cols));
-    arithmetic::square_tiles(rows, cols, g, sums);
-    return arithmetic::norm_of_tiles(sums);
-}
-
-template <TreeFault kFault>
-Values tree_by_kernel(KernelStream& stream, const Values& leaves) {
-    Values sums(TreeSum<kFault>::branches(leaves.size()));
-    launch<TreeSum<kFault>>({static_cast<unsigned>(sums.size())}, stream,
-                            TreeSumArgs{leaves.size(), leaves.data(), output(sums)});
-    return sums;
-}
-
-struct AdamWCase {
-    std::mt19937 random{48};
-    Values g = numbers(random, 300), w = numbers(random, 300), m = numbers(random, 300), v = m;
-    Values clip = {0.37F}, law_w, law_m, law_v;
-    arithmetic::AdamWCoefficients c{.learning_rate = 3e-3F,
-                                    .decay = 1e-4F,
-                                    .beta1 = 0.9F,
-                                    .one_minus_beta1 = 0.1F,
-                                    .beta2 = 0.95F,
-                                    .one_minus_beta2 = 0.05F,
-                                    .correction1 = 1.9F,
-                                    .correction2 = 3.1F,
-                                    .epsilon = 1e-8F};
-    AdamWCase() {
-        for (float& value : v) value = std::fabs(value);
-        law_w = w, law_m = m, law_v = v;
-        arithmetic::adamw(c, clip[0], g, law_w, law_m, law_v);
-    }
-    template <class Run>
-    bool is_right(const Run& run) const {
-        Values a = w, b = m, d = v;
-        run(AdamWArgs{g.size(), c, clip.data(), g.data(), output(a), output(b), output(d)});
-        return same(a, law_w) && same(b, law_m) && same(d, law_v);
-    }
-};
-}  // namespace
-
-TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
-    std::mt19937 random(49);
-    const std::pair<std::size_t, std::size_t> shapes[] = {
-        {1, 1}, {17, 15}, {16, 8192}, {400, 351}, {16, 8208}};
-    for (const auto& shape : shapes) {
-        const std::size_t rows = shape.first, cols = shape.second;
-        INFO(rows << "x" << cols);
-        const Values g = numbers(random, rows * cols, test::Draw::kTame);
-        const Values wanted = {law_norm(rows, cols, g),
-                               arithmetic::clip_scale(law_norm(rows, cols, g), 3.0F)};
-        in_every_order([&](KernelStream& stream) {
-            Values sums(arithmetic::tile_count(rows, cols)), other(tree_scratch(sums.size())), norm(1),
-                scale(1);
-            square_tiles(stream, {rows, cols, g.data(), output(sums)});
-            norm_of_tiles(stream, output(sums), output(other), output(norm));
-            clip(stream, norm.data(), 3.0F, output(scale));
-            REQUIRE(same({norm[0], scale[0]}, wanted));
-        });
-    }
-    const AdamWCase one;
-    in_every_order([&](KernelStream& stream) {
-        REQUIRE(one.is_right([&](const AdamWArgs& args) { adamw(stream, UpdatePass::kAlways, args); }));
-    });
-}
-
-TEST_CASE("the first operator with a number that is not finite is noted, and stops the update",
-          "[trainer][cuda]") {
-    Values numbers(600, 1.0F);
-    in_every_order([&](KernelStream& stream) {
-        unsigned diverged = kNoOperator;
-        const auto check = [&](unsigned index, std::uint64_t cols) {
-            check_finite(stream, {numbers.data(), 20, cols, 30, &diverged, index});
-            return diverged;
-        };
-        numbers[29] = NAN;
-        REQUIRE(check(9, 29) == kNoOperator);
-        REQUIRE(check(9, 30) == 9);
-        REQUIRE(check(11, 30) == 9);
-        REQUIRE(check(4, 30) == 4);
-        const AdamWCase one;
-        Values w = one.w, m = one.m, v = one.v;
-        AdamWArgs args{w.size(),  one.c, one.clip.data(), one.g.data(), output(w), output(m), output(v),
-                       &diverged, 3};
-        adamw(stream, UpdatePass::kApply, args);
-        REQUIRE((same(w, one.w) && same(m, one.m) && same(v, one.v)));
-        args.coefficients.learning_rate = INFINITY;
-        adamw(stream, UpdatePass::kTry, args);
-        REQUIRE(diverged == 3);
-        REQUIRE(same(w, one.w));
     });
 }
 
 TEST_CASE("mutants of the other kernels are found", "[trainer][cuda]") {
     std::mt19937 random(50);
-    const Values x = numbers(random, 40 * 40, test::Draw::kTame),
-                 p = numbers(random, 40 * 40, test::Draw::kTame);
-    Values sum(40), dot = numbers(random, 40, test::Draw::kTame), ds(40 * 40), e(40 * 40, 1.0F);
+    const CardFloats x = numbers(random, 40 * 40, test::Draw::kTame),
+                     p = numbers(random, 40 * 40, test::Draw::kTame);
+    CardFloats sum(40), dot = numbers(random, 40, test::Draw::kTame), ds(40 * 40), e(40 * 40, 1.0F);
     arithmetic::loss_sum(40, x, sum);
     arithmetic::softmax_gradient({40, 16}, x, p, dot, ds);
-    REQUIRE(is_found([&](KernelStream& stream) {
-        Values out(40);
+    REQUIRE(is_found([&](TestStream& stream) {
+        CardFloats out(40);
         start<RowWise<RowKind::kSum, RowFault::kOtherTree>>(
             stream, RowArgs{.rows = 40, .cols = 40, .a = x.data(), .out = output(out)});
         return same(out, sum);
     }));
-    REQUIRE(is_found([&](KernelStream& stream) {
-        Values out(40 * 40);
+    REQUIRE(is_found([&](TestStream& stream) {
+        CardFloats out(40 * 40);
         start<Pointwise<PointKind::kSoftmaxGradient, PointFault::kContracted>>(
             stream, PointArgs{.count = 40 * 40,
                               .a = x.data(),
@@ -419,22 +384,23 @@ TEST_CASE("mutants of the other kernels are found", "[trainer][cuda]") {
                               .number = arithmetic::attention_scale(16)});
         return same(out, ds);
     }));
+    const ColumnCase columns;
+    REQUIRE(is_found([&](TestStream& stream) {
+        CardFloats sums(kSequences * kCols), more = sums, gain = columns.before, bias = gain;
+        start<ColumnChains<ColumnKind::kLayerNorm, ColumnFault::kTwoRoundings>>(stream,
+                                                                                columns.args(sums, more));
+        add_sequences(stream, {kSequences, kCols, sums.data(), output(gain)});
+        return same(gain, columns.gain);
+    }));
+    const LossCase loss;
+    REQUIRE(is_found([&](TestStream& stream) {
+        return loss.is_right(
+            [&](const LossTotalArgs& args) { launch<LossTotal<ColumnFault::kOneChain>>({}, stream, args); });
+    }));
     const EmbeddingCase embedding;
-    REQUIRE(is_found([&](KernelStream& stream) {
+    REQUIRE(is_found([&](TestStream& stream) {
         return embedding.is_right([&](const EmbeddingGradientArgs& args) {
             start<EmbeddingGradient<ColumnFault::kOneChain>>(stream, args);
-        });
-    }));
-    const Values leaves = numbers(random, 700, test::Draw::kTame);
-    KernelStream plain(test::two_threads());
-    const Values branches = tree_by_kernel<TreeFault::kNone>(plain, leaves);
-    REQUIRE(is_found([&](KernelStream& stream) {
-        return same(tree_by_kernel<TreeFault::kLosesOdd>(stream, leaves), branches);
-    }));
-    const AdamWCase adam;
-    REQUIRE(is_found([&](KernelStream& stream) {
-        return adam.is_right([&](const AdamWArgs& args) {
-            start<AdamW<UpdatePass::kAlways, UpdateFault::kReciprocal>>(stream, args);
         });
     }));
 }

@@ -14,8 +14,12 @@ inline namespace ASSAY_MACHINE {
 /// Which sum a ColumnChains kernel makes.
 enum class ColumnKind : std::uint8_t { kBias, kLayerNorm, kRmsNorm };
 
-/// What a mutant does wrong: it goes on from one sequence to the next without an addition of its own.
-enum class ColumnFault : std::uint8_t { kNone, kOneChain };
+/// What a mutant does wrong.
+enum class ColumnFault : std::uint8_t {
+    kNone,
+    kOneChain,      ///< it goes on from one sequence to the next without an addition of its own
+    kTwoRoundings,  ///< it rounds a term before it adds it
+};
 
 struct ColumnArgs {
     std::uint64_t sequences = 0;
@@ -30,7 +34,7 @@ struct ColumnArgs {
 };
 
 /// The chains within sequences. Grid: columns, sequences.
-template <ColumnKind kKind>
+template <ColumnKind kKind, ColumnFault kFault = ColumnFault::kNone>
 struct ColumnChains {
     static constexpr unsigned kThreads = 128;
     static constexpr unsigned kBlocks = 4;
@@ -56,15 +60,20 @@ struct ColumnChains {
             const std::uint64_t at = row * args.cols + column;
             const float dy = args.dy[at];
             if constexpr (kKind == ColumnKind::kLayerNorm) {
-                gain = fma_rn(dy, mul_rn(sub_rn(args.x[at], args.mean[row]), args.rstd[row]), gain);
+                gain = next(dy, mul_rn(sub_rn(args.x[at], args.mean[row]), args.rstd[row]), gain);
             }
             if constexpr (kKind == ColumnKind::kRmsNorm)
-                gain = fma_rn(dy, mul_rn(args.x[at], args.rstd[row]), gain);
+                gain = next(dy, mul_rn(args.x[at], args.rstd[row]), gain);
             if constexpr (kKind != ColumnKind::kRmsNorm) bias = add_rn(bias, dy);
         }
         const std::uint64_t to = block.y() * args.cols + column;
         if constexpr (kKind != ColumnKind::kBias) args.gains.set(to, gain);
         if constexpr (kKind != ColumnKind::kRmsNorm) args.biases.set(to, bias);
+    }
+
+private:
+    static ASSAY_SIMT float next(float dy, float x, float sum) {
+        return kFault == ColumnFault::kTwoRoundings ? add_rn(sum, mul_rn(dy, x)) : fma_rn(dy, x, sum);
     }
 };
 
@@ -156,6 +165,7 @@ struct LossTotalArgs {
 };
 
 /// The loss: a chain within each sequence, then over sequences. One block.
+template <ColumnFault kFault = ColumnFault::kNone>
 struct LossTotal {
     static constexpr unsigned kThreads = 256;
     static constexpr unsigned kBlocks = 1;
@@ -179,6 +189,11 @@ struct LossTotal {
         if (block.thread() != 0) return;
         float total = args.total.get(0);
         for (std::uint64_t s = 0; s < args.sequences; ++s) total = add_rn(total, args.sums.get(s));
+        if constexpr (kFault == ColumnFault::kOneChain) {
+            total = args.total.get(0);
+            for (std::uint64_t t = 0; t < args.sequences * args.context; ++t)
+                total = add_rn(total, args.losses[t]);
+        }
         args.total.set(0, total);
         args.loss.set(0, mul_rn(total, args.reciprocal));
     }

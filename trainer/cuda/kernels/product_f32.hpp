@@ -56,10 +56,16 @@ struct ProductF32 {
         const unsigned first = kMask == Mask::kFromOn ? row : 0;
         const unsigned end = kMask == Mask::kUpTo && row + kRows < args.k ? row + kRows : args.k;
         const unsigned tiles = first < end ? (end - first + kStep - 1) / kStep : 0;
-        stage(block, args, row, column, first, end, 0);
+        const OperandPlace &pa = args.a.place, &pb = args.b.place;
+        // Neighbouring threads copy what lies side by side.
+        const CopiedTile<kRows> a(block, args.a.data + pa.matrix(block.z()), {pa.row_stride, pa.col_stride},
+                                  row, args.m, pa.col_stride == 1);
+        const CopiedTile<kColumns> b(block, args.b.data + pb.matrix(block.z()),
+                                     {pb.col_stride, pb.row_stride}, column, args.n, pb.col_stride != 1);
+        stage(block, a, b, first, end, 0);
         for (unsigned tile = 0; tile < tiles; ++tile) {
             const unsigned k = first + tile * kStep;
-            stage(block, args, row, column, k + kStep, end, (tile + 1) % 2);
+            stage(block, a, b, k + kStep, end, (tile + 1) % 2);
             block.template wait_copies<1>();
             block.sync();
             multiply(block, k, end, row + down, tile % 2, down, across, sums);
@@ -70,34 +76,63 @@ struct ProductF32 {
     }
 
 private:
+    struct Strides {
+        std::uint64_t own = 0;  // of rows of A, columns of B
+        std::uint64_t k = 0;
+    };
+
+    // What a thread copies of an operand's tile at k = 0: found once, since a loop that found it again for
+    // each tile would spend more on it than on the product.
+    template <unsigned kExtent>
+    struct CopiedTile {
+        static constexpr unsigned kCopies = kStep * kExtent / kThreads;
+        static_assert(kThreads % kExtent == 0 && kThreads % kStep == 0 && kStep * kExtent % kThreads == 0);
+        const float* data;
+        Strides strides;
+        unsigned count;                // of rows or columns from the tile's first on
+        unsigned step, own;            // the first number's place in the tile
+        unsigned next_step, next_own;  // from a number to the thread's next one
+        std::uint64_t first, next;     // where it lies, and how far the next one
+
+        ASSAY_SIMT CopiedTile(const SimtBlock& block, const float* matrix, Strides by, unsigned begin,
+                              unsigned limit, bool by_k)
+            : data(matrix), strides(by), count(limit - begin) {
+            const unsigned i = block.thread();
+            step = by_k ? i % kStep : i / kExtent;
+            own = by_k ? i / kStep : i % kExtent;
+            next_step = by_k ? 0 : kThreads / kExtent;
+            next_own = by_k ? kThreads / kStep : 0;
+            first = (begin + own) * by.own + step * by.k;
+            next = next_own * by.own + next_step * by.k;
+        }
+    };
+
     static ASSAY_SIMT unsigned spread(unsigned i, unsigned extent) {
         return i / 4 * (extent / kOwn * 4) + i % 4;
     }
 
     // Copies the tile of both operands from `k` on, if there is one.
-    static ASSAY_SIMT void stage(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
-                                 unsigned k, unsigned end, unsigned turn) {
-        if (k < end) copy(block, args, row, column, k, end, turn);
+    static ASSAY_SIMT void stage(const SimtBlock& block, const CopiedTile<kRows>& a,
+                                 const CopiedTile<kColumns>& b, unsigned k, unsigned end, unsigned turn) {
+        Shared& shared = block.template shared<Shared>();
+        if (k < end) {
+            copy<kRows>(block, a, k, end, shared.a[turn]);
+            copy<kColumns>(block, b, k, end, shared.b[turn]);
+        }
         block.commit_copies();
     }
 
     // What lies beyond an operand becomes zeros.
-    static ASSAY_SIMT void copy(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
-                                unsigned k, unsigned end, unsigned turn) {
-        Shared& shared = block.template shared<Shared>();
-        // Neighbouring threads copy what lies side by side.
-        const bool a_by_k = args.a.place.col_stride == 1, b_by_k = args.b.place.col_stride != 1;
-        for (unsigned i = block.thread(); i < kStep * kRows; i += kThreads) {
-            const unsigned step = a_by_k ? i % kStep : i / kRows, own = a_by_k ? i / kStep : i % kRows;
-            const bool valid = k + step < end && row + own < args.m;
-            const std::uint64_t at = valid ? args.a.place.at(block.z(), row + own, k + step) : 0;
-            block.copy4(&shared.a[turn][step][own], args.a.data + at, valid);
-        }
-        for (unsigned i = block.thread(); i < kStep * kColumns; i += kThreads) {
-            const unsigned step = b_by_k ? i % kStep : i / kColumns, own = b_by_k ? i / kStep : i % kColumns;
-            const bool valid = k + step < end && column + own < args.n;
-            const std::uint64_t at = valid ? args.b.place.at(block.z(), k + step, column + own) : 0;
-            block.copy4(&shared.b[turn][step][own], args.b.data + at, valid);
+    template <unsigned kExtent>
+    static ASSAY_SIMT void copy(const SimtBlock& block, const CopiedTile<kExtent>& source, unsigned k,
+                                unsigned end, float (&to)[kStep][kExtent + kSkew]) {
+        std::uint64_t at = source.first + k * source.strides.k;
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < CopiedTile<kExtent>::kCopies; ++i) {
+            const unsigned step = source.step + i * source.next_step, own = source.own + i * source.next_own;
+            const bool valid = k + step < end && own < source.count;
+            block.copy4(&to[step][own], source.data + (valid ? at : 0), valid);
+            at += source.next;
         }
     }
 

@@ -95,9 +95,11 @@ private:
         const bool idle = place.row + place.warp_row >= args.a.place.lines ||
                           place.column + place.warp_column >= args.b.place.lines;
         const unsigned steps = (args.a.place.length(b) + 31) / 32;
-        stage(block, args, place, b, 0, steps);
+        const CopiedLines<kRows> a(block, args.a, place.row, b);
+        const CopiedLines<kColumns> other(block, args.b, place.column, b);
+        stage(block, a, other, 0, steps);
         for (unsigned step = 0; step < steps; ++step) {
-            stage(block, args, place, b, step + 1, steps);
+            stage(block, a, other, step + 1, steps);
             block.template wait_copies<1>();
             block.sync();
             if (!idle) multiply(block, place, step % 2, sums);
@@ -106,33 +108,55 @@ private:
         finish_block(block, args, place, b, sums, values);
     }
 
+    // What a thread copies of a tile's lines: found once a block of k, since a loop that found it again for
+    // each tile would spend more on it than on the products.
+    template <unsigned kLines>
+    struct CopiedLines {
+        static constexpr unsigned kCopies = (2 * kLines + kThreads - 1) / kThreads;
+        const std::uint32_t* words;
+        std::uint64_t plane;  // from one plane to the next
+        std::uint64_t from[kCopies];
+        bool valid[kCopies];
+
+        ASSAY_SIMT CopiedLines(const SimtBlock& block, const Digits& digits, unsigned line, unsigned b)
+            : words(digits.words), plane(digits.place.lines * digits.place.line_words()) {
+            const unsigned matrix = digits.matrix(block.z());
+            ASSAY_UNROLL
+            for (unsigned copy = 0; copy < kCopies; ++copy) {
+                const unsigned i = block.thread() + copy * kThreads;
+                valid[copy] = line + i / 2 < digits.place.lines;
+                from[copy] = valid[copy] ? digits.place.word(matrix, 0, line + i / 2, b) + i % 2 * 4 : 0;
+            }
+        }
+    };
+
     // Copies 32 digits of k of every line of the block.
-    static ASSAY_SIMT void stage(const SimtBlock& block, const Args& args, const Place& place, unsigned b,
-                                 unsigned step, unsigned steps) {
+    static ASSAY_SIMT void stage(const SimtBlock& block, const CopiedLines<kRows>& a,
+                                 const CopiedLines<kColumns>& other, unsigned step, unsigned steps) {
         Shared& shared = block.template shared<Shared>();
         if (step < steps) {
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < kPlanesA; ++plane) {
-                stage_plane<kRows>(block, args.a, plane, place.row, b, step, shared.a[step % 2][plane]);
+                stage_plane<kRows>(block, a, plane, step, shared.a[step % 2][plane]);
             }
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < kPlanesB; ++plane) {
-                stage_plane<kColumns>(block, args.b, plane, place.column, b, step, shared.b[step % 2][plane]);
+                stage_plane<kColumns>(block, other, plane, step, shared.b[step % 2][plane]);
             }
         }
         block.commit_copies();
     }
 
     template <unsigned kLines>
-    static ASSAY_SIMT void stage_plane(const SimtBlock& block, const Digits& from, unsigned plane,
-                                       unsigned line, unsigned b, unsigned step,
-                                       std::uint32_t (&to)[kLines][kPitch]) {
-        for (unsigned i = block.thread(); i < 2 * kLines; i += kThreads) {
-            const bool valid = line + i / 2 < from.place.lines;
-            const std::uint64_t at = valid ? from.place.word(from.matrix(block.z()), plane, line + i / 2, b) +
-                                                 step * kStepWords + i % 2 * 4
-                                           : 0;
-            block.copy16(&to[i / 2][i % 2 * 4], from.words + at, valid);
+    static ASSAY_SIMT void stage_plane(const SimtBlock& block, const CopiedLines<kLines>& lines,
+                                       unsigned plane, unsigned step, std::uint32_t (&to)[kLines][kPitch]) {
+        const std::uint64_t offset = plane * lines.plane + step * kStepWords;
+        ASSAY_UNROLL
+        for (unsigned copy = 0; copy < CopiedLines<kLines>::kCopies; ++copy) {
+            const unsigned i = block.thread() + copy * kThreads;
+            if (2 * kLines % kThreads != 0 && i >= 2 * kLines) continue;
+            const bool valid = lines.valid[copy];
+            block.copy16(&to[i / 2][i % 2 * 4], lines.words + (valid ? lines.from[copy] + offset : 0), valid);
         }
     }
 

@@ -24,7 +24,11 @@ struct FinaliseArgs {
     unsigned* failed = nullptr;  ///< 0 where a number is out of range; kNoOperator before
 };
 
+/// What a mutant of finalise does wrong: it subtracts in binary32.
+enum class FinaliseFault : std::uint8_t { kNone, kNarrow };
+
 /// arithmetic::update_finalise.
+template <FinaliseFault kFault = FinaliseFault::kNone>
 struct Finalise {
     static constexpr unsigned kThreads = 256;
     static constexpr unsigned kBlocks = 4;
@@ -41,8 +45,11 @@ struct Finalise {
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
         if (i >= args.count) return;
-        const double x = mul_rn(sub_rn(static_cast<double>(args.start[i]), static_cast<double>(args.end[i])),
-                                wide_power_of_two(-args.sum_exponent));
+        const float start = args.start[i], end = args.end[i];
+        const double change = kFault == FinaliseFault::kNarrow
+                                  ? static_cast<double>(sub_rn(start, end))
+                                  : sub_rn(static_cast<double>(start), static_cast<double>(end));
+        const double x = mul_rn(change, wide_power_of_two(-args.sum_exponent));
         const double limit = wide_power_of_two(62);
         if (x < limit && -limit < x) {
             args.update.set(i, to_long_rn(x));

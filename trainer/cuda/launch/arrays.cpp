@@ -34,7 +34,7 @@ const std::uint64_t* hash_tree(LaunchStream stream, std::uint64_t count, OutputA
 void gather(LaunchStream stream, const GatherArgs& args) { launch<Gather>({}, stream, args); }
 
 void finalise(LaunchStream stream, const FinaliseArgs& args) {
-    if (args.count != 0) start<Finalise>(stream, args);
+    if (args.count != 0) start<Finalise<>>(stream, args);
 }
 
 void merge(LaunchStream stream, const MergeArgs& args) {

@@ -63,7 +63,7 @@ void embedding_gradient(LaunchStream stream, const EmbeddingGradientArgs& args) 
 
 void loss_tokens(LaunchStream stream, const LossTokensArgs& args) { start<LossTokens>(stream, args); }
 
-void loss_total(LaunchStream stream, const LossTotalArgs& args) { launch<LossTotal>({}, stream, args); }
+void loss_total(LaunchStream stream, const LossTotalArgs& args) { launch<LossTotal<>>({}, stream, args); }
 
 void square_tiles(LaunchStream stream, const SquareTilesArgs& args) { start<SquareTiles>(stream, args); }
 

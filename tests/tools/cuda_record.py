@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tries everything that needs a card on card N of this machine, and writes what came out into docs/benchmarks.md and
+docs/portability.md. Nobody has run it yet.
+
+usage: cuda_record.py BIN [--card N] [--seconds S] [--dry]
+
+BIN: the programs of a build with -DASSAY_CUDA=ON and tests. In this order: the worker's self-test, the golden steps,
+every kernel against the law, digits multiplied by the card's units beside cuBLASLt, a job of each profile by a confined
+worker, products, steps and memory beside PyTorch. The first that fails ends it, and nothing is written: a card whose
+bits differ has no rates. --dry prints the sections instead.
+"""
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PREFLIGHT = 8  # exit code: this machine cannot (docs/reference)
+BENCHMARKS = (ROOT / "docs/benchmarks.md", "<!-- cards: made by make cuda-record -->")
+PORTABILITY = (ROOT / "docs/portability.md", "<!-- cards: made by make cuda-record -->")
+JOB = """[job]
+name = "card"
+profile = "{profile}"
+slots = 2
+rounds = 2
+seed = 1
+[model]
+layers = 2
+width = 64
+heads = 2
+context = 64
+vocabulary = 512
+[data]
+manifest = "data/manifest.json"
+[train]
+inner_steps = 8
+batch = 4
+warmup_steps = 4
+learning_rate = 0.003
+[market]
+max_price = "2000u"
+budget = "10"
+deadline = 100000
+[security]
+segment_steps = 4
+"""
+
+
+def stop(what, fix, code=1):
+    print(f"error: {what}\n  fix: {fix}", file=sys.stderr)
+    sys.exit(code)
+
+
+def find_card(number):
+    """Name, driver, compute capability and memory, as nvidia-smi says them."""
+    try:
+        done = subprocess.run(["nvidia-smi", "-i", str(number), "--format=csv,noheader",
+                               "--query-gpu=name,driver_version,compute_cap,memory.total"], capture_output=True,
+                              text=True, check=False)
+    except FileNotFoundError:
+        stop("there is no card to record: no nvidia-smi on this machine",
+             "run this on a machine with an NVIDIA GPU and its driver; make cuda needs neither", PREFLIGHT)
+    words = [word.strip() for word in done.stdout.strip().split(",")]
+    if done.returncode != 0 or len(words) != 4:
+        stop(f"there is no card {number} to record: nvidia-smi says: {(done.stdout + done.stderr).strip()}",
+             "look at nvidia-smi; name another card with --card", PREFLIGHT)
+    return dict(zip(("name", "driver", "capability", "memory"), words))
+
+
+def run(what, command, **more):
+    """What a command printed; its failure ends the recording."""
+    print(f"record: {what}", flush=True)
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=False, **more)
+    if done.returncode != 0:
+        print(done.stdout[-3000:])
+        stop(f"{what}: exit code {done.returncode}", "nothing was written; report it with what is printed above")
+    return done.stdout
+
+
+def last_line(text):
+    return [line for line in text.splitlines() if line.strip()][-1]
+
+
+def train(program, device, folder, profile):
+    """The root of a small job, by a worker under confinement."""
+    (folder / "job.toml").write_text(JOB.format(profile=profile), encoding="utf-8")
+    out = folder / f"{profile}-{device.replace(':', '')}"
+    said = run(f"a job in {profile} on {device}", [program, "model", "train", folder / "job.toml", "--device", device,
+                                                   "--out", out, "-o", "json"])
+    return json.loads(said)["model_root"]
+
+
+def measure(options):
+    """Everything that a card is asked, as one object."""
+    device = f"cuda:{options.card}"
+    found = {"day": datetime.datetime.now(datetime.timezone.utc).date().isoformat(), "device": device,
+             "card": find_card(options.card)}
+    named = {**os.environ, "ASSAY_TEST_CARD": device}
+    worker, program = options.bin / "assay-worker", options.bin / "assay"
+    found["self_test"] = last_line(run("self-test", [worker, "--self-test", "--device", device])).split()[0]
+    run("golden steps", [options.bin / "golden_steps", ROOT / "tests/vectors/golden_steps.txt"], env=named)
+    found["kernels"] = last_line(run("every kernel against the law", [options.bin / "cuda_card_test", "~mutants*"],
+                                     env=named))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run("digits by the card's units", [options.bin / "cuda_card_test", "*beside cuBLASLt*"],
+            env={**named, "ASSAY_INT8_FOLDER": str(folder)})
+        found["int8"] = last_line(run("the same by cuBLASLt", [ROOT / ".venv/bin/python",
+                                                               ROOT / "tests/tools/cuda_int8.py", folder, device]))
+        text = ROOT / "LICENSE"
+        run("packing a text", [program, "data", "pack", text, "--out", folder / "data", "--vocabulary", "512"])
+        found["roots"] = {}
+        for profile in ("f32", "i16"):
+            roots = {where: train(program, where, folder, profile) for where in ("cpu", device)}
+            if roots["cpu"] != roots[device]:
+                stop(f"a job in {profile} ends with {roots[device]} on {device} and with {roots['cpu']} on the processor",
+                     "nothing was written; report it with the card's name and driver")
+            found["roots"][profile] = roots[device]
+    found["bench"] = json.loads(run("products, steps and memory beside PyTorch",
+                                    [program, "bench", "gemm", "train", "--device", device, "--seconds", options.seconds,
+                                     "-o", "json"]))
+    return found
+
+
+def number(value):
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def heading(found):
+    card = found["card"]
+    return (f"{found['day']}, {card['name']}, compute capability {card['capability']}, {card['memory']}, driver "
+            f"{card['driver']}")
+
+
+def benchmarks_section(found):
+    rows = found["bench"]["rows"]
+    if found["bench"]["machine"].get("device") != found["device"] or not rows:
+        raise ValueError("these are no rows of this card")
+    if any(row["target"] != found["device"] or "emulated" in row["name"] for row in rows):
+        raise ValueError("an emulation has no speed: its rows are not recorded")
+    lines = [f"**{heading(found)}.** `make cuda-record`; {found['bench']['machine']['cpu']}, load "
+             f"{found['bench']['machine']['load']:.2f} when it began.", "",
+             "| what | shape | profile | ours | unit | peer | peer's | ratio |", "|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        lines.append(f"| {row['name']} | {row['shape']} | {row['profile'] and '`' + row['profile'] + '`'} | "
+                     f"{number(row['value'])} | {row['unit']} | {row['peer'] or '–'} | {number(row['peer_value'])} | "
+                     f"{number(row['ratio'])} |")
+    return "\n".join(lines)
+
+
+def portability_section(found):
+    return (f"**{heading(found)}.** Self-test {found['self_test']}; golden steps of both families and profiles; every "
+            f"kernel against the law ({found['kernels']}); {found['int8']}; a job by a confined worker, with the "
+            f"processor's root: `f32` {found['roots']['f32']}, `i16` {found['roots']['i16']}.")
+
+
+def insert(page, marker, section):
+    """The page with the section behind its marker, before older ones."""
+    if page.count(marker) != 1:
+        raise ValueError(f"the page has the marker {page.count(marker)} times: {marker}")
+    before, after = page.split(marker)
+    return f"{before}{marker}\n\n{section}\n\n" + after.lstrip("\n")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("bin", type=Path)
+    parser.add_argument("--card", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--dry", action="store_true")
+    parser.add_argument("--has-card", action="store_true", help="only say whether there is one")
+    options = parser.parse_args()
+    if options.has_card:
+        print(f"record: {find_card(options.card)['name']}")
+        return 0
+    found = measure(options)
+    for (path, marker), section in ((BENCHMARKS, benchmarks_section(found)), (PORTABILITY, portability_section(found))):
+        if options.dry:
+            print(f"{path.relative_to(ROOT)}:\n{section}\n")
+        else:
+            path.write_text(insert(path.read_text(encoding="utf-8"), marker, section), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

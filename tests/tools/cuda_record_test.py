@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of `make cuda-record`, from figures that no card gave, and what it does without a card."""
+import copy
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import cuda_record as record
+
+ROW = {"name": "forward", "shape": "8192x768x3072", "profile": "i16", "target": "cuda:0", "threads": 1, "value": 123456.0,
+       "unit": "GFLOP/s", "peer": "PyTorch 9.9 fp32", "peer_value": 41152.0, "ratio": 3.0}
+FOUND = {
+    "day": "2031-02-03", "device": "cuda:0",
+    "card": {"name": "NVIDIA Test 1", "driver": "1.2.3", "capability": "9.0", "memory": "8 MiB"},
+    "self_test": "aa" * 32, "kernels": "All tests passed (7 assertions in 3 test cases)",
+    "int8": "cuBLASLt has the same product of 1x1x1 digits", "roots": {"f32": "bb" * 32, "i16": "cc" * 32},
+    "bench": {"machine": {"cpu": "Some CPU", "targets": ["scalar"], "threads": 1, "load": 0.5, "device": "cuda:0"},
+              "rows": [ROW, {**ROW, "name": "roots of a slot's state", "profile": "", "value": 2.5, "unit": "ms",
+                             "peer": "", "peer_value": None, "ratio": None}]},
+}
+
+
+class Pages(unittest.TestCase):
+    def test_a_section_has_the_card_its_driver_and_every_row(self):
+        text = record.benchmarks_section(FOUND)
+        self.assertIn("2031-02-03, NVIDIA Test 1, compute capability 9.0, 8 MiB, driver 1.2.3", text)
+        self.assertIn("| forward | 8192x768x3072 | `i16` | 123,456 | GFLOP/s | PyTorch 9.9 fp32 | 41,152 | 3.00 |", text)
+        self.assertIn("| roots of a slot's state | 8192x768x3072 |  | 2.50 | ms | – | – | – |", text)
+
+    def test_a_section_has_every_hash(self):
+        text = record.portability_section(FOUND)
+        for word in ("aa" * 32, "bb" * 32, "cc" * 32, "7 assertions", "cuBLASLt has the same product", "driver 1.2.3"):
+            self.assertIn(word, text)
+
+    def test_rows_of_an_emulation_or_of_another_card_are_refused(self):
+        for change in ({"target": "cuda-host"}, {"name": "emulated forward"}, {"target": "cuda:1"}):
+            found = copy.deepcopy(FOUND)
+            found["bench"]["rows"][1].update(change)
+            with self.assertRaises(ValueError):
+                record.benchmarks_section(found)
+        found = copy.deepcopy(FOUND)
+        found["bench"]["rows"] = []
+        with self.assertRaises(ValueError):
+            record.benchmarks_section(found)
+
+    def test_the_newest_section_comes_first_and_nothing_else_moves(self):
+        page = "before\n\nMARK\n\nafter\n"
+        once = record.insert(page, "MARK", "first")
+        self.assertEqual(once, "before\n\nMARK\n\nfirst\n\nafter\n")
+        self.assertEqual(record.insert(once, "MARK", "second"), "before\n\nMARK\n\nsecond\n\nfirst\n\nafter\n")
+
+    def test_a_page_without_its_marker_is_refused(self):
+        for page in ("nothing", "MARK MARK"):
+            with self.assertRaises(ValueError):
+                record.insert(page, "MARK", "text")
+
+    def test_the_pages_of_the_project_have_their_markers(self):
+        for path, marker in (record.BENCHMARKS, record.PORTABILITY):
+            self.assertIn("text of a test", record.insert(path.read_text(encoding="utf-8"), marker, "text of a test"))
+
+
+class WithoutCard(unittest.TestCase):
+    def test_it_stops_at_once_and_says_why(self):
+        done = subprocess.run([sys.executable, record.__file__, "build/bin"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": "/nonexistent"})
+        self.assertEqual(done.returncode, record.PREFLIGHT)
+        self.assertIn("there is no card to record", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)
