@@ -127,7 +127,7 @@ base::Hash256 first_segment_root_of(const program::JobSpec& spec, const trainer:
 base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
     trainer::RunnerOptions own = options;
     own.device.cpu.arena = nullptr;
-    own.memory = 0;  // the budget is a job's; a self-test fits everywhere
+    own.memory = own.device.memory = 0;  // budgets are a job's; a self-test fits everywhere
     base::Hasher hasher("assay/self-test/all");
     const auto add = [&](const base::Hash256& root) {
         hasher.add(root);
