@@ -94,7 +94,7 @@ std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
 trainer::RunnerOptions self_test_options(const trainer::RunnerOptions& options) {
     trainer::RunnerOptions own = options;
     own.device.cpu.arena = nullptr;
-    own.memory = 0;  // the budget is a job's; a self-test fits everywhere
+    own.memory = own.device.memory = 0;  // budgets are a job's; a self-test fits everywhere
     // A device that is to break while it works begins as a sound one.
     if (own.device.fault && own.device.fault->kind != trainer::DeviceFaultKind::kWrong)
         own.device.fault.reset();
