@@ -308,14 +308,26 @@ constexpr double kFriendAlone = 1.0 / 3 / kPanelSizes;
 
 /// Of two liars among three equal verifiers: the share of their audits in slots for which nobody else was
 /// drawn. A lone liar has one more drawn, who is the other liar every second time; a pair has the third
-/// drawn.
-double share_of_lone_liars() {
+/// drawn. `emptied`: of these slots, the share whose whole pay the first of them takes.
+double share_of_lone_liars(double emptied) {
     const double lone = 2.0 / 3;
     const double alone = lone / 2 * 2;
     const double audits_of_one = alone + lone / 2;
     const double audits_of_two = 1.0 / 3 * 2 + 2.0 / 3;
     const double audits_of_three = 2;
-    return alone / (audits_of_one + audits_of_two + audits_of_three);
+    return alone * (1 - emptied / 2) / (audits_of_one + audits_of_two + audits_of_three);
+}
+
+/// Of the slots with a run that does not begin at the base: those of which `finalise` alone is drawn, so that
+/// a replay is of all segments, which are the whole work of a slot.
+double share_of_finalise_alone(double q, double finalise) {
+    double from_base = 0;  // the first `drawn` segments and no other unit, or everything
+    for (int drawn = 0; drawn <= kSegments; ++drawn) {
+        const double rest = std::pow(1 - q, kSegments - drawn) * (1 - finalise);
+        from_base += std::pow(q, drawn) * rest;
+    }
+    from_base += std::pow(q, kSegments) * finalise;
+    return std::pow(1 - q, kSegments) * finalise / (1 - from_base);
 }
 
 std::uint64_t segment_rate(const CheatRow& strategy) {
@@ -418,7 +430,7 @@ double predicted_rate(const CheatRow& strategy, bool third) {
         case CatchLaw::kNotFinalise: return 1 - finalise;
         case CatchLaw::kHalf: return 0.5;
         case CatchLaw::kUnlessCaptured: return 1 - captured_by_flash();
-        case CatchLaw::kUnlessAlone: return 1 - share_of_lone_liars();
+        case CatchLaw::kUnlessAlone: return 1 - share_of_lone_liars(share_of_finalise_alone(q, finalise));
     }
     return 0;
 }

@@ -50,8 +50,9 @@ void disgrace(Work& work, Job& job, const Game& game) {
     Miner miner = *read_miner(work.state, game.claimant);
     miner.forfeited = saturating_sum(miner.forfeited, game.lost);
     store(work.state, miner_key(game.claimant), miner);
-    if (game.end == GameEnd::kConceded) return;
     lose_standing(work.state, game.claimant);
+    // Who concedes goes on with the job, as a newcomer.
+    if (game.end == GameEnd::kConceded) return;
     if (!is_over(job.phase)) drop(work, job, roster_entry(job, game.claimant), reason_of(game), game.round);
 }
 

@@ -66,7 +66,8 @@ struct DisputeProve {
     }
 };
 
-/// node (either player of an open game). It loses; a miner that concedes keeps its registration and standing.
+/// node (either player of an open game). It loses; a miner that concedes is a newcomer again, and stays
+/// on the job.
 struct DisputeConcede {
     static constexpr TxType kType = TxType::kDisputeConcede;
     Hash256 job;

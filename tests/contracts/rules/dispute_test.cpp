@@ -81,9 +81,11 @@ TEST_CASE("a claimant that is silent loses bond, pay and standing, and the chall
     w.env.refuse(Reason::kClaimDead, w.env.person("m5"), w.challenge(0));
 }
 
-TEST_CASE("a miner that concedes loses the bond and stays") {
+TEST_CASE("a miner that concedes loses the bond and its standing, and stays on the job") {
     DisputeWorld w;
     const std::string miner = w.miner_of(0);
+    const PublicKey node = w.env.person(miner).node_key();
+    const std::uint64_t losses = read_miner(w.env.state(), node)->losses;
     const std::uint32_t number = w.open("v4", 0);
     w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeConcede{w.job, number});
     w.env.send(w.env.person(miner), DisputeConcede{w.job, number});
@@ -91,6 +93,7 @@ TEST_CASE("a miner that concedes loses the bond and stays") {
     CHECK(w.game(number).claimant_lost);
     const Job job = w.env.job(w.job);
     for (const RosterEntry& entry : job.roster) CHECK_FALSE(entry.dropped);
+    CHECK(read_miner(w.env.state(), node)->losses == losses + 1);
     w.env.refuse(Reason::kWrongPhase, w.env.person(miner), DisputeConcede{w.job, number});
 }
 
