@@ -190,7 +190,8 @@ private:
     static void note_found(Audit& audit, contracts::SlotClaim claim, ComputedSlot computed);
     /// Whether what is found has to be sealed now, to be in time.
     [[nodiscard]] bool must_seal(const contracts::Job& job, const contracts::AuditPosting& posting) const;
-    /// Nothing is sealed of the slot at hand: it costs what silence costs, and the others of the seal nothing.
+    /// Nothing is sealed of the slot at hand: it costs what silence costs, and the others of the seal
+    /// nothing.
     void leave_out(Audit& audit, const contracts::Job& job, const std::string& why);
     void leave_out_rest(Audit& audit, const contracts::Job& job);
     /// The slot at hand waits, if nothing of it is computed yet.

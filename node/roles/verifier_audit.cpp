@@ -44,9 +44,9 @@ base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
                      const std::vector<contracts::AssignedSlot>& assigned, std::uint32_t slots) {
     std::vector<std::uint32_t> replayed;
     for (const contracts::AssignedSlot& slot : assigned) {
-        const auto claim =
-            std::find_if(claims.begin(), claims.end(),
-                         [&](const contracts::SlotClaim& one) { return one.slot == slot.slot; });
+        const auto claim = std::find_if(claims.begin(), claims.end(), [&](const contracts::SlotClaim& one) {
+            return one.slot == slot.slot;
+        });
         const bool flag = claim != claims.end() ? claim->replayed : slot.needs_start && !slot.served;
         if (flag) replayed.push_back(slot.slot);
     }
@@ -168,9 +168,9 @@ void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
             note_found(audit, *said, {});
         } else if (!at.begun) {
             at.begun = true;
-            at.replayed = audit.replayed.contains(audit.slot().slot) ||
-                          (audit.slot().needs_start &&
-                           (!audit.slot().served || conducts(Misconduct::kFalseReplay)));
+            at.replayed =
+                audit.replayed.contains(audit.slot().slot) ||
+                (audit.slot().needs_start && (!audit.slot().served || conducts(Misconduct::kFalseReplay)));
             at.units = contracts::claimed_units(audit.slot().units, at.replayed);
         } else if (at.complete()) {
             finish_slot(audit);
@@ -206,9 +206,8 @@ void VerifierRole::finish_slot(Audit& audit) {
 
 void VerifierRole::note_found(Audit& audit, contracts::SlotClaim claim, ComputedSlot computed) {
     std::vector<contracts::SlotClaim>& claims = audit.found.claims;
-    const auto at = std::find_if(claims.begin(), claims.end(), [&](const contracts::SlotClaim& other) {
-        return other.slot > claim.slot;
-    });
+    const auto at = std::find_if(claims.begin(), claims.end(),
+                                 [&](const contracts::SlotClaim& other) { return other.slot > claim.slot; });
     audit.found.computed.insert(audit.found.computed.begin() + (at - claims.begin()), std::move(computed));
     claims.insert(at, std::move(claim));
     audit.todo.pop_front();

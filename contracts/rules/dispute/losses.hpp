@@ -14,8 +14,8 @@ namespace assay::contracts {
 
 /// The claim dies: its bond is split (the challenger its cost, the buyer what is left of forfeit_buyer_ppm,
 /// the rest burned), its held pay returns to the escrow, those who accused it rightly are paid their audits,
-/// and the miner is a newcomer again and, unless it conceded, off the job. A verifier that was called, or whose
-/// merge it was, loses its bond for the job.
+/// and the miner is a newcomer again and, unless it conceded, off the job. A verifier that was called, or
+/// whose merge it was, loses its bond for the job.
 void lose_claim(Work& work, const Hash256& job, Game& game);
 
 /// The challenger's bond: to the claim's owner what the replay costs it, the rest burned. A verifier that

@@ -62,10 +62,10 @@ bool draw_one_more(RunningRound& running, SlotRound& slot, Stage stage);
 /// What a drawn verifier posted, as far as it is about one slot.
 struct SlotAudit {
     PublicKey verifier;
-    bool sealed = false;  ///< as far as is known: whether something of this slot is sealed its opening says
-    bool opened = false;  ///< something of this slot
-    bool flagged = false;                    ///< as it sealed it said that it replayed
-    bool replayed = false;                   ///< it opened a replay from the round's base
+    bool sealed = false;    ///< as far as is known: whether something of this slot is sealed its opening says
+    bool opened = false;    ///< something of this slot
+    bool flagged = false;   ///< as it sealed it said that it replayed
+    bool replayed = false;  ///< it opened a replay from the round's base
     std::map<std::uint32_t, Hash256> roots;  ///< of units; empty when not opened
 };
 /// Of the drawn verifiers, in their order; none of a slot without drawn units.

@@ -32,8 +32,8 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
         audit.verifier = slot.verifiers[i];
         const auto posting = read_audit(state, job, round, stage_of(i, slot), audit.verifier);
         // What is opened and says nothing of the slot has sealed nothing of it.
-        audit.sealed = posting && (posting->opened ? claim_about(*posting, slot.slot) != nullptr
-                                                   : posting->sealed);
+        audit.sealed =
+            posting && (posting->opened ? claim_about(*posting, slot.slot) != nullptr : posting->sealed);
         audit.flagged = posting && has_bit(posting->replayed, slot.slot);
         if (const SlotClaim* claim = posting ? claim_about(*posting, slot.slot) : nullptr) {
             audit.opened = true;

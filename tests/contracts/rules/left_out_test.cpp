@@ -50,7 +50,9 @@ struct ManySlots {
         play_seals(env, job, {.verifiers = {{lead, VerifierManner::kAbsent}}}, Stage::kPanel);
         REQUIRE(env.round(job).phase == RoundPhase::kAuditOpen);
     }
-    AuditOpen opening(const std::vector<SlotClaim>& claims) { return {job, 0, Stage::kPanel, claims, kOwnSalt}; }
+    AuditOpen opening(const std::vector<SlotClaim>& claims) {
+        return {job, 0, Stage::kPanel, claims, kOwnSalt};
+    }
     void finish(const Play& play) {
         play_verdicts(env, job, play);
         play_merges(env, job, play);
