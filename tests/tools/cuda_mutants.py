@@ -39,6 +39,7 @@ FAMILIES = {
     "rows": (["rows.cpp"], ["rows_test.cpp", "update_test.cpp"]),
     "columns": (["rows.cpp"], ["rows_test.cpp"]),
     "pointwise": (["rows.cpp"], ["rows_test.cpp"]),
+    "gather": (["arrays.cpp"], ["card_lanes_test.cpp", "cuda_host_device_test.cpp"]),
     "update": (["rows.cpp", "arrays.cpp"], ["update_test.cpp", "arrays_test.cpp"]),
 }
 SECONDS = 900  # a mutant that never ends is found
