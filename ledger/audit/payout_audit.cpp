@@ -168,7 +168,8 @@ private:
     };
     // Against the revealed trace; where there is none, units that a second verifier computed alike.
     [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
-        if (!mine.opened) return {mine.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent};
+        if (!mine.opened)
+            return {mine.sealed && !mine.left_out ? Reason::kAuditUnopened : Reason::kAuditSilent};
         Worth worth;
         if (evidence.reveal) {
             // Whether its word was right a game says.

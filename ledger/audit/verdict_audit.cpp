@@ -254,8 +254,9 @@ static DrawnAudit drawn_audit(const contracts::StateView& state, const contracts
     if (!posting || !posting->opened) return audit;
     const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
                                     [&](const contracts::SlotClaim& c) { return c.slot == slot.slot; });
-    audit.sealed = audit.opened = claim != posting->claims.end();
-    if (!audit.opened) return audit;
+    audit.opened = claim != posting->claims.end();
+    audit.left_out = !audit.opened;
+    if (audit.left_out) return audit;
     audit.claim = *claim;
     const auto units = contracts::claimed_units(slot.drawn_units, claim->replayed);
     if (units.size() != claim->roots.size()) return audit;

@@ -20,9 +20,10 @@ namespace assay::ledger {
 /// anybody else posted is no evidence and is not read.
 struct DrawnAudit {
     contracts::PublicKey verifier;
-    bool sealed = false;   ///< as far as is known: whether something of this slot is sealed its opening says
-    bool opened = false;   ///< something of this slot
-    bool flagged = false;  ///< it said as it sealed that it replayed this slot
+    bool sealed = false;    ///< it sealed something: whether of this slot too, its opening says
+    bool left_out = false;  ///< it opened, and sealed nothing of this slot
+    bool opened = false;    ///< something of this slot
+    bool flagged = false;   ///< it said as it sealed that it replayed this slot
     std::optional<contracts::SlotClaim> claim;  ///< about this slot
     /// Unit by unit; empty when the claim is not about the units that it must be about.
     std::map<std::uint32_t, contracts::Hash256> roots;

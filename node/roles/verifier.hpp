@@ -76,10 +76,11 @@ struct ComputedSlot {
 struct SealedAudit {
     std::vector<contracts::SlotClaim> claims;
     std::vector<ComputedSlot> computed;  ///< of each claim
+    base::Bytes replayed;                ///< as AuditSeal has it
     base::Hash256 salt;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.claims, self.computed, self.salt);
+        visit(self.claims, self.computed, self.replayed, self.salt);
     }
 };
 struct SealedMerge {
@@ -119,14 +120,19 @@ private:
     };
     /// One audit under way. Audits of several jobs stand side by side; the worker takes one unit at a time.
     struct Audit {
+        struct Todo {
+            contracts::AssignedSlot slot;
+            AuditedSlot at;
+        };
         bool begun = false;
-        std::deque<contracts::AssignedSlot> todo;  ///< one that waits for bytes lets the others go first
-        std::set<std::uint32_t> replayed;          ///< of these, those whose starts are not served
-        AuditedSlot at;                            ///< the first of `todo`
-        SealedAudit found;                         ///< of slots, ascending; not sealed yet
+        std::deque<Todo> todo;             ///< one that waits lets the others go first
+        std::set<std::uint32_t> replayed;  ///< whose starts are not served, though their miners opened them
+        SealedAudit found;                 ///< of slots, ascending; not sealed yet
 
         [[nodiscard]] bool complete() const { return begun && todo.empty(); }
-        [[nodiscard]] const contracts::AssignedSlot& slot() const { return todo.front(); }
+        [[nodiscard]] const contracts::AssignedSlot& slot() const { return todo.front().slot; }
+        [[nodiscard]] AuditedSlot& at() { return todo.front().at; }
+        [[nodiscard]] const AuditedSlot& at() const { return todo.front().at; }
     };
     using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
     /// One merge under way. The ledger names what each accepted update's root is; where the bytes come from
@@ -194,7 +200,7 @@ private:
     /// nothing.
     void leave_out(Audit& audit, const contracts::Job& job, const std::string& why);
     void leave_out_rest(Audit& audit, const contracts::Job& job);
-    /// The slot at hand waits, if nothing of it is computed yet.
+    /// The slot at hand waits.
     static void let_others_go_first(Audit& audit);
     /// Takes the audit on as far as nothing has to be computed or fetched.
     void advance(Audit& audit, const contracts::Job& job) const;

@@ -2,6 +2,7 @@
 // The verifier's audits: compute each drawn unit from the start that its miner opened, or the slot from the
 // round's base where a start is not served; seal the roots, open them.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "contracts/program/contradiction.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
 constexpr std::uint64_t kSealingBlocks = 20;
+constexpr std::uint64_t kLeastWindow = 4;
 /// A holder that is still giving bytes after the longest wait has had at least so long.
 constexpr std::uint64_t kFairNs = 10'000'000'000;
 
@@ -41,14 +43,15 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
 // A seal says in the clear which slots were replayed; of one that it leaves out, what it would have had to
 // do, so that nobody sees which that is.
 base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
-                     const std::vector<contracts::AssignedSlot>& assigned, std::uint32_t slots) {
+                     const std::vector<contracts::AssignedSlot>& assigned,
+                     const std::set<std::uint32_t>& unserved, std::uint32_t slots) {
     std::vector<std::uint32_t> replayed;
     for (const contracts::AssignedSlot& slot : assigned) {
         const auto claim = std::find_if(claims.begin(), claims.end(), [&](const contracts::SlotClaim& one) {
             return one.slot == slot.slot;
         });
-        const bool flag = claim != claims.end() ? claim->replayed : slot.needs_start && !slot.served;
-        if (flag) replayed.push_back(slot.slot);
+        const bool must = slot.needs_start && (!slot.served || unserved.contains(slot.slot));
+        if (claim != claims.end() ? claim->replayed : must) replayed.push_back(slot.slot);
     }
     return contracts::storage_bits(slots, replayed);
 }
@@ -107,19 +110,20 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
                                    .stage = stage,
                                    .seal = contracts::audit_seal(chain_id(), job.id, job.round, stage, me(),
                                                                  sealed->claims, sealed->salt),
-                                   .replayed = flags_of(sealed->claims, slots, job.spec.slots)});
+                                   .replayed = sealed->replayed});
         return;
     }
     const AuditKey key{job.id, job.round, stage};
     Audit& audit = audits_[key];
     if (!std::exchange(audit.begun, true)) {
-        audit.todo.assign(slots.begin(), slots.end());
+        for (const contracts::AssignedSlot& slot : slots) audit.todo.push_back({slot, {}});
         ask_for_starts(job, audit);
     }
     advance(audit, job);
     if (posting && !audit.found.claims.empty() && must_seal(job, *posting)) leave_out_rest(audit, job);
     if (audit.complete()) {
         if (audit.found.claims.empty()) return;
+        audit.found.replayed = flags_of(audit.found.claims, slots, audit.replayed, job.spec.slots);
         audit.found.salt = random_hash();
         if (keep(file, audit.found)) plan_audit(job, stage);
         return;
@@ -137,6 +141,7 @@ bool VerifierRole::must_seal(const contracts::Job& job, const contracts::AuditPo
     const auto round = contracts::read_round_progress(state(), job.id, job.round);
     if (!round) return false;
     const std::uint64_t window = round->phase_deadline - std::min(round->phase_deadline, posting.called_at);
+    if (window < kLeastWindow) return false;  // there is nothing to keep back of it
     return height() + std::min(std::max<std::uint64_t>(1, window / 8), kSealingBlocks) >=
            round->phase_deadline;
 }
@@ -149,19 +154,16 @@ void VerifierRole::leave_out(Audit& audit, const contracts::Job& job, const std:
     log().error(round_name(job.id, job.round) + " slot " + std::to_string(audit.slot().slot) +
                 " is left out of our audit, which costs what a lost accusation costs: " + why);
     audit.todo.pop_front();
-    audit.at = {};
 }
 
 void VerifierRole::let_others_go_first(Audit& audit) {
-    if (!audit.at.parts.empty()) return;
-    audit.todo.push_back(audit.todo.front());
+    audit.todo.push_back(std::move(audit.todo.front()));
     audit.todo.pop_front();
-    audit.at = {};
 }
 
 void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
     while (!audit.complete()) {
-        AuditedSlot& at = audit.at;
+        AuditedSlot& at = audit.at();
         const auto said = at.begun ? std::nullopt
                                    : said_without_work(job, audit.slot(), audit.found.claims.size() % 2 == 0);
         if (said) {
@@ -169,8 +171,7 @@ void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
         } else if (!at.begun) {
             at.begun = true;
             at.replayed =
-                audit.replayed.contains(audit.slot().slot) ||
-                (audit.slot().needs_start && (!audit.slot().served || conducts(Misconduct::kFalseReplay)));
+                audit.slot().needs_start && (!audit.slot().served || conducts(Misconduct::kFalseReplay));
             at.units = contracts::claimed_units(audit.slot().units, at.replayed);
         } else if (at.complete()) {
             finish_slot(audit);
@@ -199,9 +200,9 @@ bool VerifierRole::follows_without_work(AuditedSlot& at, const program::JobSpec&
 }
 
 void VerifierRole::finish_slot(Audit& audit) {
-    contracts::SlotClaim claim{.slot = audit.slot().slot, .replayed = audit.at.replayed, .roots = {}};
-    for (const worker::UnitParts& parts : audit.at.parts) claim.roots.push_back(parts.unit_root);
-    note_found(audit, std::move(claim), {std::move(audit.at.parts)});
+    contracts::SlotClaim claim{.slot = audit.slot().slot, .replayed = audit.at().replayed, .roots = {}};
+    for (const worker::UnitParts& parts : audit.at().parts) claim.roots.push_back(parts.unit_root);
+    note_found(audit, std::move(claim), {std::move(audit.at().parts)});
 }
 
 void VerifierRole::note_found(Audit& audit, contracts::SlotClaim claim, ComputedSlot computed) {
@@ -211,22 +212,21 @@ void VerifierRole::note_found(Audit& audit, contracts::SlotClaim claim, Computed
     audit.found.computed.insert(audit.found.computed.begin() + (at - claims.begin()), std::move(computed));
     claims.insert(at, std::move(claim));
     audit.todo.pop_front();
-    audit.at = {};
 }
 
 void VerifierRole::replay_slot(Audit& audit, const contracts::Job& job, const std::string& why) {
     const contracts::AssignedSlot& slot = audit.slot();
     log().warn(round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) + ": " + why +
                "; the slot is replayed from the round's base");
-    audit.at = {};
+    audit.at() = {};
     audit.replayed.insert(slot.slot);
-    audit.at.begun = audit.at.replayed = true;
-    audit.at.units = contracts::claimed_units(slot.units, true);
+    audit.at().begun = audit.at().replayed = true;
+    audit.at().units = contracts::claimed_units(slot.units, true);
 }
 
 // All at once, so that a holder that is slow holds up its own slot alone.
 void VerifierRole::ask_for_starts(const contracts::Job& job, const Audit& audit) {
-    for (const contracts::AssignedSlot& slot : audit.todo) {
+    for (const auto& [slot, at] : audit.todo) {
         for (const program::UnitRun& run : program::runs_of(slot.units)) {
             if (const auto start = start_of(job, slot.slot, run.first)) (void)want(*start, job.spec);
         }
@@ -234,7 +234,7 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, const Audit& audit)
 }
 
 bool VerifierRole::has_start(const contracts::Job& job, Stage stage, Audit& audit) {
-    AuditedSlot& at = audit.at;
+    AuditedSlot& at = audit.at();
     if (at.goes_on()) return true;
     const std::uint32_t slot = audit.slot().slot;
     at.start.reset();
@@ -266,7 +266,6 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
     Audit& audit = audits_.at(key);
     for (std::size_t i = audit.todo.size(); i > 0; --i) {
         if (has_start(job, std::get<Stage>(key), audit)) return replay(job, key, base);
-        if (!audit.at.parts.empty()) return;
         let_others_go_first(audit);
         advance(audit, job);
         if (audit.complete()) return plan_audit(job, std::get<Stage>(key));
@@ -275,7 +274,7 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     const Audit& audit = audits_.at(key);
-    const AuditedSlot& at = audit.at;
+    const AuditedSlot& at = audit.at();
     std::vector<SharedDescriptor> bulk;
     const program::UnitStart start = program::RoundPlan(job.spec).start(at.unit());
     if (start.base) bulk.push_back(base);
@@ -325,7 +324,7 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
 
 void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
                                const worker::UnitParts& parts) {
-    AuditedSlot& at = audit.at;
+    AuditedSlot& at = audit.at();
     const program::RoundPlan plan(job.spec);
     const std::uint32_t unit = at.unit();
     const std::tuple place{job.id, job.round, audit.slot().slot};
@@ -342,7 +341,7 @@ void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const Wo
 }
 
 void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const frames::Replayed& replayed) {
-    AuditedSlot& at = audit.at;
+    AuditedSlot& at = audit.at();
     const auto slot = contracts::read_slot(state(), job.id, job.round, audit.slot().slot);
     if (!slot) return;
     record_finding({.job = job.id,
@@ -357,7 +356,7 @@ void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const f
 }
 
 void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why) {
-    AuditedSlot& at = audit.at;
+    AuditedSlot& at = audit.at();
     const auto start = start_of(job, audit.slot().slot, at.unit());
     for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
         if (parts().files.is_intact(blob)) continue;

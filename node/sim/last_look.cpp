@@ -52,17 +52,17 @@ const base::PublicKey& owner_of(const contracts::Job& job, const base::PublicKey
 }
 
 /// The round's judges, as they are drawn by once the looker's link is missing.
-std::vector<Candidate> judges_without(const contracts::Job& job, const contracts::Round& round,
-                                      const base::PublicKey& looker) {
+std::vector<JudgeCandidate> judges_without(const contracts::Job& job, const contracts::Round& round,
+                                           const base::PublicKey& looker) {
     std::set<base::PublicKey> out{owner_of(job, looker)};
     for (const contracts::BeaconLink& link : round.links)
         if (link.withheld) out.insert(owner_of(job, link.node));
-    std::vector<Candidate> all;
-    std::vector<Candidate> others;
+    std::vector<JudgeCandidate> all;
+    std::vector<JudgeCandidate> others;
     std::uint64_t weight = 0;
     std::uint64_t theirs = 0;
     for (const contracts::Judge& judge : round.judges) {
-        const Candidate one{judge.node, owner_of(job, judge.node), judge.weight.units()};
+        const JudgeCandidate one{judge.node, owner_of(job, judge.node), judge.weight.units()};
         all.push_back(one);
         weight += one.weight;
         if (out.contains(one.owner)) theirs += one.weight;
@@ -72,20 +72,21 @@ std::vector<Candidate> judges_without(const contracts::Job& job, const contracts
     return theirs >= weight - theirs ? all : others;
 }
 
-std::vector<Candidate> without_owner(std::vector<Candidate> candidates, const base::PublicKey& owner) {
-    std::erase_if(candidates, [&](const Candidate& one) { return one.owner == owner; });
+std::vector<JudgeCandidate> without_owner(std::vector<JudgeCandidate> candidates,
+                                          const base::PublicKey& owner) {
+    std::erase_if(candidates, [&](const JudgeCandidate& one) { return one.owner == owner; });
     return candidates;
 }
 
 }  // namespace
 
-double chance_of_friends(const std::vector<Candidate>& candidates, const std::set<base::PublicKey>& friends,
-                         std::size_t count) {
+double chance_of_friends(const std::vector<JudgeCandidate>& candidates,
+                         const std::set<base::PublicKey>& friends, std::size_t count) {
     double weight = 0;
-    for (const Candidate& one : candidates) weight += static_cast<double>(one.weight);
+    for (const JudgeCandidate& one : candidates) weight += static_cast<double>(one.weight);
     if (count == 0 || weight == 0) return 1;
     double chance = 0;
-    for (const Candidate& one : candidates) {
+    for (const JudgeCandidate& one : candidates) {
         if (!friends.contains(one.node) || one.weight == 0) continue;
         chance += static_cast<double>(one.weight) / weight *
                   chance_of_friends(without_owner(candidates, one.owner), friends, count - 1);
@@ -93,9 +94,9 @@ double chance_of_friends(const std::vector<Candidate>& candidates, const std::se
     return chance;
 }
 
-Look look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
-                  const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
-                  LastLook looks) {
+LastLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
+                      const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
+                      LastLook looks) {
     const contracts::Params params = contracts::params_of(state, job);
     const auto round = contracts::read_round(state, job.id, job.round);
     const auto drawn = contracts::read_round_progress(opened, job.id, job.round);
@@ -106,7 +107,7 @@ Look look_at_draw(const contracts::StateView& state, const contracts::StateView&
     const auto judges = judges_without(job, *round, looker);
     const auto is_friend = [&](const base::PublicKey& node) { return coalition.verifiers.contains(node); };
 
-    Look look{.round = job.round};
+    LastLook look{.round = job.round};
     for (const contracts::BeaconLink& link : round->links)
         if (link.node == looker) look.index = link.index;
     for (const contracts::BeaconMember& member : job.beacon)

@@ -22,7 +22,7 @@ struct Coalition {
 };
 
 /// What one link decides. Money in base units.
-struct Look {
+struct LastLook {
     std::uint32_t round = 0;
     std::uint32_t index = 0;      ///< of the link in its owner's chain
     std::set<std::uint32_t> met;  ///< slots that lose their claims if it is opened
@@ -39,12 +39,12 @@ struct Look {
 /// withheld. Audits that friends compute count nothing in either: they bring little more than they cost.
 /// `withheld`: the other draw is worth more, with the bond taken off where the looker counts it. For a looker
 /// that has no accomplice among the members after it this is the optimal play.
-Look look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
-                  const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
-                  LastLook looks);
+LastLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
+                      const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
+                      LastLook looks);
 
 /// A verifier that may be drawn.
-struct Candidate {
+struct JudgeCandidate {
     base::PublicKey node;
     base::PublicKey owner;
     std::uint64_t weight = 0;
@@ -52,7 +52,7 @@ struct Candidate {
 
 /// How likely `count` draws by weight and without replacement, no two of one owner, take friends alone, or as
 /// many as there are owners.
-double chance_of_friends(const std::vector<Candidate>& candidates, const std::set<base::PublicKey>& friends,
-                         std::size_t count);
+double chance_of_friends(const std::vector<JudgeCandidate>& candidates,
+                         const std::set<base::PublicKey>& friends, std::size_t count);
 
 }  // namespace assay::node::sim

@@ -113,7 +113,8 @@ void World::look_last(const Player& looker) {
                                  .payload = *link};
     const Bytes sent = contracts::sign_transaction(body, looker.node, genesis_.chain_id);
     ASSAY_CHECK(contracts::apply_transaction(opened, block, sent).applied);
-    Look look = look_at_draw(state(), opened, *job, node, coalition_of(looker), looker.behaviour.last_look);
+    LastLook look =
+        look_at_draw(state(), opened, *job, node, coalition_of(looker), looker.behaviour.last_look);
     const bool withheld = look.withheld;
     const bool seen =
         !looks_.empty() && looks_.back().round == look.round && looks_.back().index == look.index;

@@ -108,6 +108,8 @@ private:
     /// A verifier of the job: more often than not one whose seal, or opening, is awaited in this stage.
     base::PublicKey auditor(const contracts::Job& job, contracts::Stage stage, bool opens);
     void seal_audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier);
+    static void leave_out(const contracts::Job& job, const base::PublicKey& verifier,
+                          std::vector<contracts::SlotClaim>& claims);
     void open_audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier);
     void merge(const contracts::Job& job, const base::PublicKey& verifier, bool open);
 

@@ -62,7 +62,8 @@ bool draw_one_more(RunningRound& running, SlotRound& slot, Stage stage);
 /// What a drawn verifier posted, as far as it is about one slot.
 struct SlotAudit {
     PublicKey verifier;
-    bool sealed = false;    ///< as far as is known: whether something of this slot is sealed its opening says
+    bool sealed = false;    ///< it sealed something: whether of this slot too, its opening says
+    bool left_out = false;  ///< it opened, and sealed nothing of this slot
     bool opened = false;    ///< something of this slot
     bool flagged = false;   ///< as it sealed it said that it replayed
     bool replayed = false;  ///< it opened a replay from the round's base

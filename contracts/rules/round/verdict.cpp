@@ -31,11 +31,11 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
         const auto posting = read_audit(state, job, round, stage_of(i, slot), audit.verifier);
-        // What is opened and says nothing of the slot has sealed nothing of it.
-        audit.sealed =
-            posting && (posting->opened ? claim_about(*posting, slot.slot) != nullptr : posting->sealed);
+        const SlotClaim* claim = posting ? claim_about(*posting, slot.slot) : nullptr;
+        audit.sealed = posting && posting->sealed;
+        audit.left_out = posting && posting->opened && claim == nullptr;
         audit.flagged = posting && has_bit(posting->replayed, slot.slot);
-        if (const SlotClaim* claim = posting ? claim_about(*posting, slot.slot) : nullptr) {
+        if (claim != nullptr) {
             audit.opened = true;
             audit.replayed = claim->replayed;
             const auto units = claimed_units(slot.drawn_units, claim->replayed);

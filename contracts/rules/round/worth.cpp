@@ -13,7 +13,7 @@ namespace assay::contracts {
 namespace {
 
 Reason unopened(const SlotAudit& audit) {
-    return audit.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent;
+    return audit.sealed && !audit.left_out ? Reason::kAuditUnopened : Reason::kAuditSilent;
 }
 
 void count_unit(AuditWorth& worth, const Job& job, const SlotRound& slot, std::uint32_t unit) {

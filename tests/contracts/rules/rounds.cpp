@@ -62,7 +62,8 @@ std::vector<SlotClaim> claims_of(Env& env, const Job& job, Person& who, const Pl
     std::vector<SlotClaim> claims;
     for (const AssignedSlot& slot : assigned_slots(env.state(), job.id, job.round, stage, who.node_key())) {
         const SlotRound record = *read_slot(env.state(), job.id, job.round, slot.slot);
-        const bool served = slot.served && manner != VerifierManner::kUnserved;
+        const bool served = slot.served && manner != VerifierManner::kUnserved &&
+                            manner != VerifierManner::kUnservedLeavesOut;
         SlotClaim claim{slot.slot, slot.needs_start && !served, {}};
         const TraceRecord trace = manner == VerifierManner::kColludes ? claim_in(env, job, record, play)
                                                                       : true_trace(job, job.round, slot.slot);
@@ -74,7 +75,9 @@ std::vector<SlotClaim> claims_of(Env& env, const Job& job, Person& who, const Pl
         }
         claims.push_back(claim);
     }
-    if (manner == VerifierManner::kLeavesOut && claims.size() > 1) claims.erase(claims.begin());
+    const bool leaves_out =
+        manner == VerifierManner::kLeavesOut || manner == VerifierManner::kUnservedLeavesOut;
+    if (leaves_out && claims.size() > 1) claims.erase(claims.begin());
     return claims;
 }
 
@@ -277,7 +280,8 @@ void play_seals(Env& env, const Hash256& id, const Play& play, Stage stage) {
         Person& who = env.by_node(verifier.node);
         const auto claims = claims_of(env, job, who, play, stage);
         if (claims.empty() || manner_of(play.verifiers, who.name) == VerifierManner::kAbsent) continue;
-        env.send(who, audit_seal_of(env, job, who, stage, claims, salt_of(who, "audit")));
+        const bool unserved = manner_of(play.verifiers, who.name) == VerifierManner::kUnservedLeavesOut;
+        env.send(who, audit_seal_of(env, job, who, stage, claims, salt_of(who, "audit"), unserved));
     }
     end_phase(env, id, job.round, sealing_phase(stage));
 }
@@ -307,12 +311,12 @@ void play_redraws(Env& env, const Hash256& id, const Play& play) {
 }
 
 AuditSeal audit_seal_of(const Env& env, const Job& job, const Person& who, Stage stage,
-                        const std::vector<SlotClaim>& claims, const Hash256& salt) {
+                        const std::vector<SlotClaim>& claims, const Hash256& salt, bool unserved) {
     std::vector<std::uint32_t> replayed;
     for (const AssignedSlot& slot : assigned_slots(env.state(), job.id, job.round, stage, who.node_key())) {
         const auto claim = std::find_if(claims.begin(), claims.end(),
                                         [&](const SlotClaim& one) { return one.slot == slot.slot; });
-        if (claim == claims.end() ? slot.needs_start && !slot.served : claim->replayed)
+        if (claim == claims.end() ? slot.needs_start && (unserved || !slot.served) : claim->replayed)
             replayed.push_back(slot.slot);
     }
     return {job.id, job.round, stage,

@@ -22,13 +22,14 @@ enum class MinerManner {
 };
 enum class VerifierManner {
     kHonest,
-    kAbsent,     ///< posts nothing
-    kSealsOnly,  ///< seals, never opens
-    kLies,       ///< a wrong root of its own
-    kAccuses,    ///< the same wrong root as every other accuser
-    kColludes,   ///< has the miner's claim from the miner, and repeats it
-    kUnserved,   ///< is served no start
-    kLeavesOut,  ///< seals all of its slots but the first, if there are others
+    kAbsent,             ///< posts nothing
+    kSealsOnly,          ///< seals, never opens
+    kLies,               ///< a wrong root of its own
+    kAccuses,            ///< the same wrong root as every other accuser
+    kColludes,           ///< has the miner's claim from the miner, and repeats it
+    kUnserved,           ///< is served no start
+    kLeavesOut,          ///< seals all of its slots but the first, if there are others
+    kUnservedLeavesOut,  ///< is served no start, and has no time for the first
 };
 enum class MergeManner {
     kHonest,
@@ -88,7 +89,7 @@ void play_panel(Env& env, const Hash256& job, const Play& play);
 void play_redraws(Env& env, const Hash256& job, const Play& play);
 /// The seal over these claims, with the flags that they have.
 AuditSeal audit_seal_of(const Env& env, const Job& job, const Person& who, Stage stage,
-                        const std::vector<SlotClaim>& claims, const Hash256& salt);
+                        const std::vector<SlotClaim>& claims, const Hash256& salt, bool unserved = false);
 void play_storage(Env& env, const Hash256& job, const Play& play);
 /// From the serving of starts to the verdicts: up to the merge.
 void play_verdicts(Env& env, const Hash256& job, const Play& play);

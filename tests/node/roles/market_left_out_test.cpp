@@ -20,12 +20,12 @@ std::map<std::uint32_t, contracts::SettlementLine> audits_by(Market& market, con
 }
 
 /// A market with one miner and several slots in which `vera` was drawn for at least two, and whose worker
-/// refuses every unit of the first of them.
+/// refuses the first of them: every unit, or all but the first.
 struct RefusedSlot {
     std::unique_ptr<Market> market;
     std::uint32_t slot = 0;
 
-    explicit RefusedSlot(frames::RefusalReason reason) {
+    RefusedSlot(frames::RefusalReason reason, bool begun) {
         for (std::uint64_t luck = 0; market == nullptr; ++luck) {
             REQUIRE(luck < 20);
             MarketOptions options;
@@ -42,10 +42,10 @@ struct RefusedSlot {
             }
             if (drawn.size() < 2) continue;
             slot = drawn.front();
-            one->party("vera").worker.falsify = [this, reason](const frames::Message& request,
-                                                               WorkerAnswered& answer) {
+            one->party("vera").worker.falsify = [this, reason, begun](const frames::Message& request,
+                                                                      WorkerAnswered& answer) {
                 const auto* replay = std::get_if<frames::Replay>(&request);
-                if (replay == nullptr || replay->slot != slot) return;
+                if (replay == nullptr || replay->slot != slot || (begun && replay->unit == 0)) return;
                 answer.message = frames::Refusal{reason, "not today", {}};
                 answer.bulk.clear();
             };
@@ -57,10 +57,13 @@ struct RefusedSlot {
 }  // namespace
 
 TEST_CASE("a slot that the worker refuses is left out of the seal; the others are sealed and paid") {
-    // The first for ever, the second time and again.
-    for (const auto reason : {frames::RefusalReason::kBadRequest, frames::RefusalReason::kCancelled}) {
-        CAPTURE(static_cast<int>(reason));
-        RefusedSlot world(reason);
+    using frames::RefusalReason;
+    // The first for ever, the others time and again, one of them behind a unit that is computed.
+    for (const auto& [reason, begun] : {std::pair{RefusalReason::kBadRequest, false},
+                                        {RefusalReason::kCancelled, false},
+                                        {RefusalReason::kCancelled, true}}) {
+        CAPTURE(static_cast<int>(reason), begun);
+        RefusedSlot world(reason, begun);
         Market& market = *world.market;
         REQUIRE(market.turn_until([&] { return market.settled(0); }));
         INFO(market.party("vera").log.text());

@@ -48,7 +48,7 @@ std::unique_ptr<World> open_world(const CheatRow& row) {
 }
 
 /// The look of each job, which is the only one: one member opens last, and a round has one try or two.
-Look look_of(const JobOutcome& outcome) {
+LastLook look_of(const JobOutcome& outcome) {
     REQUIRE(outcome.looks.size() == 1);
     return outcome.looks.front();
 }
@@ -75,7 +75,7 @@ std::set<std::uint32_t> dead_slots(const JobOutcome& outcome) {
 }  // namespace
 
 TEST_CASE("friends alone are drawn as often as the rules draw them") {
-    std::vector<Candidate> candidates;
+    std::vector<JudgeCandidate> candidates;
     for (std::uint8_t i = 0; i < 9; ++i) candidates.push_back({key(i), key(i), 7});
     const std::set<base::PublicKey> friends{key(0), key(4), key(8)};
     CHECK(chance_of_friends(candidates, friends, 1) == Approx(1.0 / 3));
@@ -86,7 +86,7 @@ TEST_CASE("friends alone are drawn as often as the rules draw them") {
     candidates[5].weight = 0;
     const double chance = chance_of_friends(candidates, friends, 2);
     std::vector<contracts::EligibleVerifier> eligible;
-    for (const Candidate& one : candidates) eligible.push_back({one.node, one.owner, one.weight});
+    for (const JudgeCandidate& one : candidates) eligible.push_back({one.node, one.owner, one.weight});
     constexpr int kDraws = 20'000;
     int alone = 0;
     for (int i = 0; i < kDraws; ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("who opens last sees the draw that comes, and with a third of the veri
         int passed = 0;
         for (int job = 0; job < kJobs; ++job) {
             const JobOutcome outcome = job_of(*world);
-            const Look look = look_of(outcome);
+            const LastLook look = look_of(outcome);
             CHECK_FALSE(look.withheld);
             CHECK_FALSE(lost_link(*world, outcome).has_value());
             CHECK(look.met == dead_slots(outcome));
@@ -127,7 +127,7 @@ TEST_CASE("who counts no price keeps its link back wherever its accomplice is me
     int opened = 0;
     for (int job = 0; job < kJobs; ++job) {
         const JobOutcome outcome = job_of(*world);
-        const Look look = look_of(outcome);
+        const LastLook look = look_of(outcome);
         CHECK(look.withheld == !look.met.empty());
         const auto lost = lost_link(*world, outcome);
         CHECK(lost.has_value() == look.withheld);
@@ -152,7 +152,7 @@ TEST_CASE("a looker whose friends are two thirds of the verifiers keeps its link
     int saved = 0;
     for (int job = 0; job < 2 * kJobs; ++job) {
         const JobOutcome outcome = job_of(*world);
-        const Look look = look_of(outcome);
+        const LastLook look = look_of(outcome);
         CHECK(look.withheld == !look.met.empty());
         CHECK(lost_link(*world, outcome).has_value() == look.withheld);
         if (!look.withheld) continue;
