@@ -94,7 +94,7 @@ double chance_of_friends(const std::vector<JudgeCandidate>& candidates,
     return chance;
 }
 
-LastLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
+DrawLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
                       const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
                       LastLook looks) {
     const contracts::Params params = contracts::params_of(state, job);
@@ -107,7 +107,7 @@ LastLook look_at_draw(const contracts::StateView& state, const contracts::StateV
     const auto judges = judges_without(job, *round, looker);
     const auto is_friend = [&](const base::PublicKey& node) { return coalition.verifiers.contains(node); };
 
-    LastLook look{.round = job.round};
+    DrawLook look{.round = job.round};
     for (const contracts::BeaconLink& link : round->links)
         if (link.node == looker) look.index = link.index;
     for (const contracts::BeaconMember& member : job.beacon)

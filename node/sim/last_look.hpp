@@ -22,7 +22,7 @@ struct Coalition {
 };
 
 /// What one link decides. Money in base units.
-struct LastLook {
+struct DrawLook {
     std::uint32_t round = 0;
     std::uint32_t index = 0;      ///< of the link in its owner's chain
     std::set<std::uint32_t> met;  ///< slots that lose their claims if it is opened
@@ -39,7 +39,7 @@ struct LastLook {
 /// withheld. Audits that friends compute count nothing in either: they bring little more than they cost.
 /// `withheld`: the other draw is worth more, with the bond taken off where the looker counts it. For a looker
 /// that has no accomplice among the members after it this is the optimal play.
-LastLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
+DrawLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
                       const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
                       LastLook looks);
 

@@ -322,7 +322,7 @@ double share_of_lone_liars(double emptied) {
 /// a replay is of all segments, which are the whole work of a slot.
 double share_of_finalise_alone(double q, double finalise) {
     double from_base = 0;  // the first `drawn` segments and no other unit, or everything
-    for (int drawn = 0; drawn <= kSegments; ++drawn) {
+    for (std::uint32_t drawn = 0; drawn <= kSegments; ++drawn) {
         const double rest = std::pow(1 - q, kSegments - drawn) * (1 - finalise);
         from_base += std::pow(q, drawn) * rest;
     }

@@ -73,7 +73,7 @@ struct JobOutcome {
     std::vector<std::uint64_t> settled_at;  ///< heights of the rounds that were settled
     /// Deposits of flash stake that a verifier had while links were opened.
     std::uint32_t flash_deposits = 0;
-    std::vector<LastLook> looks;  ///< of who opened a link last
+    std::vector<DrawLook> looks;  ///< of who opened a link last
     bool laundering = false;      ///< one of the second buyer's
 };
 
@@ -165,7 +165,7 @@ private:
     SaidOfSlots said_;               ///< in the running job
     std::set<std::string> flashed_;  ///< parties whose flash stake is deposited
     std::uint32_t flash_deposits_ = 0;
-    std::vector<LastLook> looks_;   ///< in the running job
+    std::vector<DrawLook> looks_;   ///< in the running job
     std::uint64_t moves_seen_ = 0;  ///< of WorldSetup::drops_moves_of
 };
 

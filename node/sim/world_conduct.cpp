@@ -113,7 +113,7 @@ void World::look_last(const Player& looker) {
                                  .payload = *link};
     const Bytes sent = contracts::sign_transaction(body, looker.node, genesis_.chain_id);
     ASSAY_CHECK(contracts::apply_transaction(opened, block, sent).applied);
-    LastLook look =
+    DrawLook look =
         look_at_draw(state(), opened, *job, node, coalition_of(looker), looker.behaviour.last_look);
     const bool withheld = look.withheld;
     const bool seen =

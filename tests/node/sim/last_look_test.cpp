@@ -48,7 +48,7 @@ std::unique_ptr<World> open_world(const CheatRow& row) {
 }
 
 /// The look of each job, which is the only one: one member opens last, and a round has one try or two.
-LastLook look_of(const JobOutcome& outcome) {
+DrawLook look_of(const JobOutcome& outcome) {
     REQUIRE(outcome.looks.size() == 1);
     return outcome.looks.front();
 }
@@ -109,7 +109,7 @@ TEST_CASE("who opens last sees the draw that comes, and with a third of the veri
         int passed = 0;
         for (int job = 0; job < kJobs; ++job) {
             const JobOutcome outcome = job_of(*world);
-            const LastLook look = look_of(outcome);
+            const DrawLook look = look_of(outcome);
             CHECK_FALSE(look.withheld);
             CHECK_FALSE(lost_link(*world, outcome).has_value());
             CHECK(look.met == dead_slots(outcome));
@@ -127,7 +127,7 @@ TEST_CASE("who counts no price keeps its link back wherever its accomplice is me
     int opened = 0;
     for (int job = 0; job < kJobs; ++job) {
         const JobOutcome outcome = job_of(*world);
-        const LastLook look = look_of(outcome);
+        const DrawLook look = look_of(outcome);
         CHECK(look.withheld == !look.met.empty());
         const auto lost = lost_link(*world, outcome);
         CHECK(lost.has_value() == look.withheld);
@@ -152,7 +152,7 @@ TEST_CASE("a looker whose friends are two thirds of the verifiers keeps its link
     int saved = 0;
     for (int job = 0; job < 2 * kJobs; ++job) {
         const JobOutcome outcome = job_of(*world);
-        const LastLook look = look_of(outcome);
+        const DrawLook look = look_of(outcome);
         CHECK(look.withheld == !look.met.empty());
         CHECK(lost_link(*world, outcome).has_value() == look.withheld);
         if (!look.withheld) continue;
