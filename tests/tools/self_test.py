@@ -481,7 +481,9 @@ class CudaKernels(unittest.TestCase):
     def test_spills_count_in_products_alone(self):
         row = {"architecture": "sm_80", "spilled": 8, "forbidden": []}
         self.assertEqual(len(list(cuda_kernels.problems([{**row, "name": "ProductF32<1>"}]))), 1)
-        self.assertEqual(list(cuda_kernels.problems([{**row, "name": "Softmax"}])), [])
+        sound = {**row, "name": "ProductF32<1>", "spilled": 0}
+        self.assertEqual(list(cuda_kernels.problems([sound, {**row, "name": "Softmax"}])), [])
+        self.assertEqual(len(list(cuda_kernels.problems([{**row, "name": "Softmax"}]))), 1)
 
 
 if __name__ == "__main__":
