@@ -21,6 +21,7 @@ namespace {
 // its caller allows, where that is shorter), in which a miner that crashed can come back.
 constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
+// Heights kept back for the seal to come into a block, at most; a window below the least keeps back none.
 constexpr std::uint64_t kSealingBlocks = 20;
 constexpr std::uint64_t kLeastWindow = 4;
 /// A holder that is still giving bytes after the longest wait has had at least so long.
@@ -136,12 +137,12 @@ contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::ui
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
-// Time is left for the seal to come into a block: an eighth of the window, at most kSealingBlocks.
+// Kept back is an eighth of the window.
 bool VerifierRole::must_seal(const contracts::Job& job, const contracts::AuditPosting& posting) const {
     const auto round = contracts::read_round_progress(state(), job.id, job.round);
     if (!round) return false;
     const std::uint64_t window = round->phase_deadline - std::min(round->phase_deadline, posting.called_at);
-    if (window < kLeastWindow) return false;  // there is nothing to keep back of it
+    if (window < kLeastWindow) return false;
     return height() + std::min(std::max<std::uint64_t>(1, window / 8), kSealingBlocks) >=
            round->phase_deadline;
 }

@@ -14,7 +14,9 @@ Interval wilson(std::uint64_t hits, std::uint64_t trials) {
     const double z2 = kZ * kZ;
     const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
     const double half = kZ * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
-    return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+    // At its ends the interval is exact, whatever was rounded.
+    return {hits == 0 ? 0.0 : std::max(0.0, middle - half),
+            hits == trials ? 1.0 : std::min(1.0, middle + half)};
 }
 
 }  // namespace assay::node::sim

@@ -27,10 +27,11 @@ struct Reached {
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;
     std::uint64_t merges = 0;
-    std::uint64_t thirds = 0;
+    std::uint64_t redraws = 0;
     std::uint64_t confirmers = 0;
-    std::uint64_t windows = 0;  ///< of settled claims, met while open
-    std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
+    std::uint64_t windows = 0;   ///< of settled claims, met while open
+    std::uint64_t replays = 0;   ///< opened audits of slots that had to be replayed
+    std::uint64_t left_out = 0;  ///< slots of opened audits that the seal left out
     std::uint64_t unstored = 0;
     std::uint64_t withheld_links = 0;  ///< whose link bond was lost
     std::uint64_t lost_games = 0;      ///< by claimants
@@ -53,6 +54,15 @@ struct Reached {
     std::uint64_t witnesses = 0;       ///< that a referee judged
     std::uint64_t long_witnesses = 0;  ///< of these, within a kilobyte of the limit or beyond it
     std::uint64_t moves = 0;
+
+    /// A number of the above, by its name; whether a run that reached none of it has failed.
+    struct Count {
+        std::string_view name;
+        std::uint64_t value = 0;
+        bool needed = true;
+    };
+    /// All of them but `moves` and those of transactions.
+    [[nodiscard]] std::vector<Count> counts() const;
 };
 
 class RulesWorld {

@@ -4,6 +4,7 @@
 
 #include "contracts/dispute/witness.hpp"
 #include "contracts/program/program.hpp"
+#include "contracts/rules/round/machine.hpp"
 #include "tests/fuzz/rules_world.hpp"
 
 namespace assay::fuzz {
@@ -16,13 +17,46 @@ constexpr std::uint32_t kClipOne = 1U << 16;
 
 }  // namespace
 
+std::vector<Reached::Count> Reached::counts() const {
+    return {{"merges", merges},
+            {"redraws", redraws},
+            {"windows", windows},
+            {"replays", replays},
+            {"slots left out", left_out},
+            {"slots not stored", unstored},
+            {"links withheld", withheld_links},
+            {"games lost by claimants", lost_games},
+            {"games won by claimants", won_games},
+            {"games of accusers", accusations},
+            {"accusations dropped", dropped_accusations},
+            {"slots cleared", cleared_slots},
+            {"merges lost", merge_games, false},
+            {"calls of who attested a merge", merge_calls},
+            {"calls behind a bond", bonded_calls},
+            {"games of who merged otherwise", merge_accusations},
+            {"confirmers drawn", confirmers},
+            {"confirmers with the truth", true_confirmations},
+            {"confirmers with a lie", false_confirmations},
+            {"confirmers that opened nothing", closed_confirmations},
+            {"confirmers that sealed nothing", unsealed_confirmations},
+            {"merges with odd clips", odd_clips},
+            {"merges with odd clips refused", refused_clips},
+            {"games about a clip", clip_games},
+            {"witnesses judged", witnesses},
+            {"witnesses at the limit", long_witnesses}};
+}
+
 void RulesWorld::note_windows(const Job& job) {
     for (const std::uint32_t round : list_open_rounds(state_, job.id))
         if (round < job.round) reached_.windows += list_claims(state_, job.id, round).size();
 }
 
-/// Opened audits of a slot that was judged, whose verifiers had to replay it.
+/// Opened audits of a slot that was judged, whose verifiers had to replay it, or left it out.
 void RulesWorld::count_replays(const Event& event) {
+    const auto slot = read_slot(state_, event.job, event.round, event.slot);
+    if (slot)
+        for (const SlotAudit& audit : audits_of(state_, event.job, event.round, *slot))
+            reached_.left_out += audit.left_out ? 1U : 0U;
     for (const AuditPosting& posting : list_audits(state_, event.job, event.round)) {
         for (const SlotClaim& claim : posting.claims)
             if (claim.slot == event.slot && claim.replayed) ++reached_.replays;
@@ -87,7 +121,7 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kVerdict) count_replays(event);
         if (event.kind == EventKind::kVerdict) count_confirmations(event);
         if (event.kind == EventKind::kRedrawn)
-            ++(static_cast<Stage>(event.number) == Stage::kConfirm ? reached_.confirmers : reached_.thirds);
+            ++(static_cast<Stage>(event.number) == Stage::kConfirm ? reached_.confirmers : reached_.redraws);
         if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
             ++reached_.withheld_links;
     }

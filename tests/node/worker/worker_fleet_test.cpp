@@ -5,35 +5,21 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <future>
 #include <mutex>
 
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/device_list.hpp"
 #include "node/worker/local_training.hpp"
+#include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
 
 using namespace assay;
 using namespace assay::node;
+using namespace assay::node::test_worker;
 
 namespace {
-
-WorkerOptions options() {
-    WorkerOptions options;
-    const char* folder = std::getenv("ASSAY_BIN_DIR");
-    REQUIRE(folder != nullptr);
-    options.program = std::filesystem::path(folder) / "assay-worker";
-    options.threads = 1;
-    return options;
-}
-
-frames::SharedDescriptor in_memory(base::ByteView bytes) {
-    auto file = frames::memory_file("test", bytes);
-    REQUIRE(file.ok());
-    return std::move(file).value();
-}
 
 /// What a fleet told of its devices.
 class Told {
@@ -60,21 +46,6 @@ base::Outcome<std::unique_ptr<WorkerFleet>> fleet_of(const std::vector<std::stri
     fleet.devices = devices;
     fleet.tell = [&told](const base::Error& what) { told.add(what); };
     return WorkerFleet::start(std::move(fleet));
-}
-
-StateFile opened(WorkerClient& worker, const tests::TinyJob& job) {
-    const auto file = in_memory(job.file);
-    const auto answer = call_for<frames::Opened>(worker, frames::OpenJob{"local", job.spec}, {file, file});
-    if (!answer.ok()) FAIL(answer.error().what);
-    auto base = initial_state(worker);
-    REQUIRE(base.ok());
-    return std::move(base).value();
-}
-
-frames::Train train_request(std::uint32_t slot) {
-    frames::Train request;
-    request.slot = slot;
-    return request;
 }
 
 /// The tiny job, and the trace of its slot 0 on one processor.

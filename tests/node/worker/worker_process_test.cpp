@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -16,22 +15,15 @@
 #include "contracts/program/state_head.hpp"
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
+#include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
 
 using namespace assay;
 using namespace assay::node;
+using namespace assay::node::test_worker;
 
 namespace {
-
-WorkerOptions options() {
-    WorkerOptions options;
-    const char* folder = std::getenv("ASSAY_BIN_DIR");
-    REQUIRE(folder != nullptr);
-    options.program = std::filesystem::path(folder) / "assay-worker";
-    options.threads = 1;
-    return options;
-}
 
 std::unique_ptr<WorkerProcess> started(const WorkerOptions& how = options()) {
     auto worker = WorkerProcess::start(how);
@@ -39,27 +31,13 @@ std::unique_ptr<WorkerProcess> started(const WorkerOptions& how = options()) {
     return std::move(worker).value();
 }
 
-frames::SharedDescriptor in_memory(base::ByteView bytes) {
-    auto file = frames::memory_file("test", bytes);
-    REQUIRE(file.ok());
-    return std::move(file).value();
-}
-
-/// Opens the job and returns the base state of round 0.
-StateFile opened(WorkerClient& worker, const tests::TinyJob& job, const std::string& chain = "devnet-1") {
+base::Error why_not_opened(const WorkerOptions& how) {
+    const auto worker = started(how);
+    const tests::TinyJob job = tests::tiny_job();
     const auto file = in_memory(job.file);
-    const auto answer = call_for<frames::Opened>(worker, frames::OpenJob{chain, job.spec}, {file, file});
-    if (!answer.ok()) FAIL(answer.error().what);
-    CHECK(answer->first.parameters > 0);
-    auto base = initial_state(worker);
-    REQUIRE(base.ok());
-    return std::move(base).value();
-}
-
-frames::Train train_request(std::uint32_t slot) {
-    frames::Train request;
-    request.slot = slot;
-    return request;
+    const auto answer = call(*worker, frames::OpenJob{"local", job.spec}, {file, file});
+    REQUIRE_FALSE(answer.ok());
+    return answer.error();
 }
 
 struct TrainLog {
@@ -150,14 +128,10 @@ TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {
     CHECK(amount.error().what.find("ASSAY_MEMORY") != std::string::npos);
     CHECK(amount.error().fix == "write it like 2GiB or 512MiB");
     how.memory = "4KiB";
-    const auto worker = started(how);
-    const tests::TinyJob job = tests::tiny_job();
-    const auto file = in_memory(job.file);
-    const auto opened = call(*worker, frames::OpenJob{"local", job.spec}, {file, file});
-    REQUIRE_FALSE(opened.ok());
-    CHECK(opened.error().kind == base::ErrorKind::kPreflight);
-    CHECK(opened.error().what.find("cannot hold one sequence") != std::string::npos);
-    CHECK(opened.error().fix.starts_with("give at least "));
+    const base::Error opened = why_not_opened(how);
+    CHECK(opened.kind == base::ErrorKind::kPreflight);
+    CHECK(opened.what.find("cannot hold one sequence") != std::string::npos);
+    CHECK(opened.fix.starts_with("give at least "));
 }
 
 TEST_CASE("the memory of a card is a budget of its own") {
@@ -169,13 +143,9 @@ TEST_CASE("the memory of a card is a budget of its own") {
     CHECK(amount.error().kind == base::ErrorKind::kUsage);
     CHECK(amount.error().what.find("ASSAY_DEVICE_MEMORY") != std::string::npos);
     how.device_memory = "4KiB";
-    const auto worker = started(how);
-    const tests::TinyJob job = tests::tiny_job();
-    const auto file = in_memory(job.file);
-    const auto opened = call(*worker, frames::OpenJob{"local", job.spec}, {file, file});
-    REQUIRE_FALSE(opened.ok());
-    CHECK(opened.error().kind == base::ErrorKind::kPreflight);
-    CHECK(opened.error().what.find("on cuda-host, which has 4.0 KiB") != std::string::npos);
+    const base::Error opened = why_not_opened(how);
+    CHECK(opened.kind == base::ErrorKind::kPreflight);
+    CHECK(opened.what.find("on cuda-host, which has 4.0 KiB") != std::string::npos);
 }
 
 TEST_CASE("a request without a job is refused by name") {

@@ -21,17 +21,13 @@ using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
+using test::start;
 using test::TestStream;
 
 HashPersonal words_of(const base::Personal& personal) {
     HashPersonal words;
     std::memcpy(&words, personal.bytes.data(), sizeof(words));
     return words;
-}
-
-template <class Kernel, class Args>
-void start(TestStream& stream, const Args& args) {
-    launch<Kernel>(Kernel::grid(args), stream, args);
 }
 
 std::vector<base::Hash256> as_hashes(const test::CardVector<std::uint64_t>& digests) {

@@ -31,6 +31,12 @@ inline void settle() {}
 
 using CardFloats = CardVector<float>;
 
+/// Launches a kernel on the grid that its arguments need.
+template <class Kernel, class Args>
+void start(TestStream& stream, const Args& args) {
+    launch<Kernel>(Kernel::grid(args), stream, args);
+}
+
 /// What kernels note the smallest operator in.
 class Note {
 public:

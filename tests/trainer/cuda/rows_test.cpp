@@ -26,12 +26,8 @@ using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
+using test::start;
 using test::TestStream;
-
-template <class Kernel, class Args>
-void start(TestStream& stream, const Args& args) {
-    launch<Kernel>(Kernel::grid(args), stream, args);
-}
 
 // Checks in every order that run(stream, out) leaves what the law left in `wanted`; `before` is what lies
 // there.

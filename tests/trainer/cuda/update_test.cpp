@@ -15,15 +15,8 @@ using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
+using test::start;
 using test::TestStream;
-
-template <class Kernel, class Args>
-void start(TestStream& stream, const Args& args) {
-    launch<Kernel>(Kernel::grid(args), stream, args);
-}
-}  // namespace
-
-namespace {
 // The law's norm of one matrix, and a kernel's.
 float law_norm(std::size_t rows, std::size_t cols, const CardFloats& g) {
     CardFloats sums(arithmetic::tile_count(rows, cols));
