@@ -2,6 +2,7 @@
 #include "contracts/rules/claim_invariants.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/window_ends.hpp"
@@ -261,15 +262,8 @@ InvariantResult touch_claims(ByteView key, bool present, TouchedClaims& touched)
 }
 
 bool has_claim_records(const StateView& state, const Hash256& job) {
-    bool any = false;
-    for (const Table table : kClaimTables) {
-        const Bytes prefix = records_of_job(table, job);
-        state.for_each(prefix, prefix, [&](ByteView, ByteView) {
-            any = true;
-            return false;
-        });
-    }
-    return any;
+    return std::any_of(std::begin(kClaimTables), std::end(kClaimTables),
+                       [&](Table table) { return has_any(state, records_of_job(table, job)); });
 }
 
 InvariantResult check_claims(const StateView& state, const Job& job) {

@@ -134,7 +134,8 @@ private:
     std::vector<contracts::SlotRound> own_slots(const contracts::Job& job);
     /// Takes the time of a slot's segments, after one of them.
     void measure(const SlotWork& work);
-    /// Nanoseconds until the round's phase ends at the earliest; nothing where heights say nothing of time.
+    /// Nanoseconds until the round's phase ends, at the pace of blocks since the devices began to work, and
+    /// never a quicker one than the ledger allows; nothing where heights say nothing of time.
     [[nodiscard]] std::optional<std::uint64_t> time_left(const contracts::Round& round) const;
     [[nodiscard]] std::uint64_t segments_left(const contracts::Job& job, const SlotWork& work) const;
     /// Whether the slot can be done before the round's commits end, at the quickest segment of this round;
@@ -203,7 +204,13 @@ private:
     std::map<SlotKey, SlotWork> works_;
     std::map<SlotKey, Training> training_;
     std::map<std::pair<base::Hash256, std::uint32_t>, std::uint64_t>
-        segment_ns_;          ///< the least, by job and round
+        segment_ns_;  ///< the least, by job and round
+    /// When the devices began to work, after they had rested.
+    struct Pace {
+        std::uint64_t height = 0;
+        std::uint64_t ns = 0;
+    };
+    std::optional<Pace> pace_;
     std::set<SlotKey> late_;  ///< the log has said so
     std::set<SlotKey> moved_;
     std::optional<RequestId> making_base_;                                     ///< at work in the worker

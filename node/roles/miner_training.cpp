@@ -51,8 +51,13 @@ void MinerRole::measure(const SlotWork& work) {
 std::optional<std::uint64_t> MinerRole::time_left(const contracts::Round& round) const {
     const std::uint64_t interval_ms = parts().genesis.block_interval_ms;
     if (interval_ms == 0) return std::nullopt;  // heights say nothing of time
+    std::uint64_t block_ns = interval_ms * 1'000'000;
+    // Blocks come late on a busy network. A slot that is given up too soon costs more than one in vain.
+    if (pace_ && height() > pace_->height)
+        block_ns =
+            std::max(block_ns, (parts().seams.clock.mono_ns() - pace_->ns) / (height() - pace_->height));
     const std::uint64_t heights = round.phase_deadline > height() ? round.phase_deadline - height() : 0;
-    return heights * interval_ms * 1'000'000;
+    return heights * block_ns;
 }
 
 std::uint64_t MinerRole::segments_left(const contracts::Job& job, const SlotWork& work) const {
@@ -117,6 +122,7 @@ void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slo
     request.drills = drills_of(job.round);
     const RequestId id =
         requests().on_worker([this, key](const WorkerAnswered& answer) { on_train_frame(key, answer); });
+    if (training_.empty()) pace_ = Pace{height(), parts().seams.clock.mono_ns()};
     training_[key] = {id, parts().seams.clock.mono_ns(), work.boundary_blobs.size(), std::nullopt};
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }

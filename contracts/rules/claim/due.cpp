@@ -25,13 +25,8 @@ void note_due(State& state, const Bytes& key, const Hash256& job, std::uint64_t 
 void forget_due(State& state, const Bytes& key, const Hash256& job, std::uint64_t height) {
     ASSAY_CHECK(state.get(key).has_value());
     state.erase(key);
-    bool another = false;
-    const Bytes prefix = of_job(job).add_number(height, 8).take();
-    state.for_each(prefix, prefix, [&](ByteView, ByteView) {
-        another = true;
-        return false;
-    });
-    if (!another) state.erase(deadline_key({height, DueKind::kGames, job}));
+    if (!has_any(state, of_job(job).add_number(height, 8).take()))
+        state.erase(deadline_key({height, DueKind::kGames, job}));
 }
 
 }  // namespace

@@ -30,15 +30,6 @@ bool is_kind(std::uint8_t kind) {
            kind == static_cast<std::uint8_t>(ClaimKind::kMerge);
 }
 
-bool has_any(const StateView& state, const Bytes& prefix) {
-    bool any = false;
-    state.for_each(prefix, prefix, [&](ByteView, ByteView) {
-        any = true;
-        return false;
-    });
-    return any;
-}
-
 std::vector<std::pair<ClaimId, Claim>> claims_behind(const StateView& state, const Bytes& prefix) {
     std::vector<std::pair<ClaimId, Claim>> found;
     state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {

@@ -45,13 +45,7 @@ std::vector<ClaimId> list_window_ends(const StateView& state, const Hash256& job
 }
 
 bool has_window_end(const StateView& state, const Hash256& job, std::uint64_t height) {
-    bool any = false;
-    const Bytes prefix = prefix_of(job, height);
-    state.for_each(prefix, prefix, [&](ByteView, ByteView) {
-        any = true;
-        return false;
-    });
-    return any;
+    return has_any(state, prefix_of(job, height));
 }
 
 void note_window_end(State& state, const ClaimId& id, std::uint64_t height) {

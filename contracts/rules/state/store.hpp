@@ -74,6 +74,16 @@ T required(std::optional<T> found) {
     return std::move(*found);
 }
 
+/// Whether a key has this prefix. Reads one.
+inline bool has_any(const StateView& state, const Bytes& prefix) {
+    bool any = false;
+    state.for_each(prefix, prefix, [&](ByteView, ByteView) {
+        any = true;
+        return false;
+    });
+    return any;
+}
+
 /// The records of all keys with this prefix, keys ascending.
 template <class T>
 std::vector<T> list_values(const StateView& state, const Bytes& prefix) {
