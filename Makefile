@@ -56,9 +56,10 @@ cuda-roofline: ## what compiled kernels need at least on an H100, counted from t
 	@python3 tests/tools/cuda_kernels.py
 	@python3 tests/tools/cuda_roofline.py --write
 
-cuda-record: ## on a machine with a card: everything that needs one, into docs/benchmarks.md and docs/portability.md; CARD=0
-	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) --has-card
+cuda-record: ## on a machine with a card: everything that needs one, into docs/benchmarks.md and docs/portability.md; CARD=0, RECORD_FLAGS=…
+	@command -v nvidia-smi >/dev/null || { echo "error: no NVIDIA driver is here (nvidia-smi), and so no card" >&2; exit 8; }
 	@.ci/setup card
+	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) --has-card
 	@cmake --preset release -B build-card -DASSAY_TESTS=ON -DASSAY_CUDA=ON
 	@cmake --build build-card --target assay assay-worker golden_steps cuda_card_test
 	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) $(RECORD_FLAGS)

@@ -6,7 +6,6 @@ namespace assay::node {
 void LoopWorkerPort::submit(RequestId request, worker::Message message,
                             std::vector<worker::SharedDescriptor> bulk) {
     ASSAY_CHECK(client_ != nullptr);
-    std::erase_if(ids_, [&](const auto& entry) { return entry.first + 64 < request; });
     ids_[request] =
         client_->submit(std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
             loop_.post(RoleEvent{WorkerAnswered{.request = request,
@@ -14,6 +13,7 @@ void LoopWorkerPort::submit(RequestId request, worker::Message message,
                                                 .bulk = event.bulk,
                                                 .last = event.last,
                                                 .spoiled = event.spoiled}});
+            if (event.last) loop_.post([this, request] { ids_.erase(request); });
         });
 }
 

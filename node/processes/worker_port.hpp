@@ -23,7 +23,7 @@ public:
 private:
     WorkerClient* client_;
     Loop& loop_;
-    std::map<RequestId, WorkerRequestId> ids_;
+    std::map<RequestId, WorkerRequestId> ids_;  ///< of requests without a last answer
 };
 
 }  // namespace assay::node

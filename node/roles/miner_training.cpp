@@ -84,6 +84,12 @@ void MinerRole::move_late_slots(const contracts::Job& job, const contracts::Roun
     const auto measured = segment_ns_.find({job.id, job.round});
     const auto left = time_left(round);
     if (measured == segment_ns_.end() || !left || !has_free_device() || !may_begin(job)) return;
+    // While the quickest device is at work, the free one is another.
+    const bool quickest_works = std::any_of(training_.begin(), training_.end(), [&](const auto& entry) {
+        const auto& own = entry.second.segment_ns;
+        return own && *own <= measured->second + measured->second / 4;
+    });
+    if (quickest_works) return;
     for (const auto& [key, training] : training_) {
         if (std::get<0>(key) != job.id || !training.segment_ns) continue;
         const std::uint64_t segments = segments_left(job, work_of(key));

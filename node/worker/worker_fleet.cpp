@@ -98,8 +98,8 @@ public:
 
     WorkerRequestId submit(frames::Message message, std::vector<frames::SharedDescriptor> bulk,
                            WorkerHandler handler) {
-        reap();
         const std::lock_guard lock(mutex_);
+        reap();
         const WorkerRequestId id = next_id_++;
         if (std::holds_alternative<frames::OpenJob>(message)) {
             open(id, message, bulk, std::move(handler));
@@ -115,7 +115,7 @@ public:
         {
             const std::lock_guard lock(mutex_);
             for (const Seat& seat : seats_) {
-                if (seat.request == id) return seat.worker->cancel(seat.inner);
+                if (seat.request == id && seat.worker) return seat.worker->cancel(seat.inner);
             }
             const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                             [&](const Waiting& waiting) { return waiting.id == id; });
@@ -151,7 +151,8 @@ public:
             if (seat == seats_.end() || seat->out) return true;
             if (is_last(*seat)) return false;
             seat->out = seat->spoiled = true;
-            if (seat->request) seat->worker->cancel(seat->inner);
+            // What it works on may never answer a request to stop; its end does.
+            end(std::move(seat->worker));
         }
         tell(put_out(device, why));
         return true;
@@ -168,10 +169,32 @@ private:
         waiting.handler({waiting.id, Refusal{reason, std::move(text), {}}, {}, true});
     }
 
+    // Ends a process on a thread of its own: that can take as long as its driver likes, and a handler of its
+    // own thread may be the caller. REQUIRES the lock.
+    void end(std::unique_ptr<WorkerProcess> worker) {
+        ending_.push_back(
+            std::async(std::launch::async, [worker = std::move(worker)]() mutable { worker.reset(); }));
+    }
+
     /// REQUIRES the lock, as all below it that say nothing else.
     bool is_last(const Seat& seat) const {
         return std::none_of(seats_.begin(), seats_.end(),
                             [&](const Seat& other) { return &other != &seat && !other.out; });
+    }
+    /// The last that has the open job, if it has.
+    bool is_last_with_job(const Seat& seat) const {
+        return seat.opened && std::none_of(seats_.begin(), seats_.end(), [&](const Seat& other) {
+                   return &other != &seat && !other.out && other.opened;
+               });
+    }
+
+    // Of the answers to OpenJob the best: the job is open; else what is to be asked again; else the first.
+    static int rank(const WorkerEvent& event) {
+        const auto* refusal = std::get_if<Refusal>(&event.message);
+        if (refusal == nullptr) return 2;
+        const bool again = refusal->reason == RefusalReason::kInternal ||
+                           frames::cause_of(refusal->reason) == frames::RefusalCause::kPassing;
+        return again ? 1 : 0;
     }
 
     void open(WorkerRequestId id, const frames::Message& message,
@@ -200,18 +223,12 @@ private:
             FleetOpening& opening = openings_.at(id);
             const bool gone = seat.out || stopping_;
             if (!gone && refusal == nullptr) seat.opened = true;
-            const bool breaks = refusal != nullptr && refusal->reason == RefusalReason::kUnsound;
-            if (!gone && breaks && !is_last(seat)) {
-                seat.out = true;
-                told = put_out(seat.device, to_error(*refusal));
-            } else if (!gone && refusal != nullptr && seats_.size() > 1) {
+            if (!gone && refusal != nullptr && seats_.size() > 1) {
                 told = base::Error{ErrorKind::kPreflight,
                                    "device " + seat.device + " does not take the job: " + refusal->text,
                                    refusal->fix};
             }
-            const bool better = !opening.best || (refusal == nullptr &&
-                                                  std::holds_alternative<Refusal>(opening.best->message));
-            if (better) opening.best = event;
+            if (!opening.best || rank(event) > rank(*opening.best)) opening.best = event;
             if (--opening.open == 0) {
                 answer = std::move(*opening.best);
                 answer.request = id;
@@ -301,7 +318,8 @@ private:
         }
         ++seat.failures;
         const bool at_once = seat.trains || refusal->reason == RefusalReason::kUnsound;
-        if (is_last(seat) || (!at_once && seat.failures < kMaxFailures)) return std::nullopt;
+        const bool needed = refusal->reason != RefusalReason::kUnsound && is_last_with_job(seat);
+        if (is_last(seat) || needed || (!at_once && seat.failures < kMaxFailures)) return std::nullopt;
         seat.out = true;
         const base::Error why = to_error(*refusal);
         event.message =
@@ -311,15 +329,11 @@ private:
         return put_out(seat.device, why);
     }
 
-    /// Without the lock. Ends the processes of devices that are out of use: not from their own threads.
+    /// Ends the processes of devices that are out of use, once they have answered all.
     void reap() {
-        std::vector<std::unique_ptr<WorkerProcess>> ended;
-        {
-            const std::lock_guard lock(mutex_);
-            for (Seat& seat : seats_) {
-                const bool idle = !seat.request && openings_.empty();
-                if (seat.out && idle && seat.worker) ended.push_back(std::move(seat.worker));
-            }
+        for (Seat& seat : seats_) {
+            const bool idle = !seat.request && openings_.empty();
+            if (seat.out && idle && seat.worker) end(std::move(seat.worker));
         }
     }
 
@@ -330,6 +344,7 @@ private:
     std::map<WorkerRequestId, FleetOpening> openings_;
     WorkerRequestId next_id_ = 1;
     bool stopping_ = false;
+    std::vector<std::future<void>> ending_;  // before all else goes, they have ended
 };
 
 WorkerFleet::WorkerFleet(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

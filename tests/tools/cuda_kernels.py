@@ -135,7 +135,8 @@ def digest(nvcc, sources):
     """Of everything that the result depends on."""
     said = hashlib.sha256(f"{run([nvcc, '--version'])}{torch_headers()}".encode())
     for path in sorted({*sources, Path(__file__), *ROOT.glob("trainer/cuda/**/*.[hc]pp"),
-                        *ROOT.glob("tests/trainer/cuda/*.[hc]pp"), *ROOT.glob("contracts/**/*.hpp")}):
+                        *ROOT.glob("tests/trainer/cuda/*.[hc]pp"), *ROOT.glob("trainer/step/*.hpp"),
+                        *ROOT.glob("tests/support/*.hpp"), *ROOT.glob("contracts/**/*.hpp")}):
         said.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return said.hexdigest()
 

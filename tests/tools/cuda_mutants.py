@@ -112,6 +112,12 @@ class Builder:
             return True
         return ran.returncode != 0
 
+    def fails_unchanged(self):
+        """True where the build's own program fails."""
+        ran = subprocess.run([self.build / "bin/cuda_host_test", "--abort", "~mutants*"], capture_output=True, text=True,
+                             check=False, env={**os.environ, "ASSAY_BIN_DIR": str(self.build / "bin")})
+        return ran.returncode != 0
+
 
 def judge(builder, folder, one):
     """'killed', 'killed by steps', 'lives' or 'does not compile: …'."""
@@ -152,6 +158,10 @@ def main():
     wanted = [one for one in listed if options.only in f"{one['file']}: {one['what']}"]
     out = options.build / "mutants"
     shutil.rmtree(out, ignore_errors=True)
+
+    if builder.fails_unchanged():
+        print("refused: the tests fail without a mutant, so that they would kill anything")
+        return 1
 
     def work(number_and_mutant):
         number, one = number_and_mutant

@@ -25,9 +25,9 @@ BEGIN, END = "<!-- roofline: made by make cuda-roofline -->", "<!-- end of roofl
 PROCESSORS, CLOCK = 132, 67e12 / (132 * 128 * 2)
 ISSUE = PROCESSORS * 4 * CLOCK  # instructions of a warp a second
 INTEGERS = ISSUE / 2            # of them, integer ones: half the lanes have the unit
-MATRIX = 0.6 * 1979e12 / (2 * 16 * 8 * 32)  # mma.m16n8k32: 60 % of the dense rate, which mma.sync reaches on Hopper
+MATRIX = 0.6 * 1979e12 / (2 * 16 * 8 * 32)  # mma.m16n8k32: assumed of mma.sync: 60 % of the dense rate
 MEMORY = 3.35e12                # bytes a second
-SGEMM = 51e12                   # cuBLAS on this card
+SGEMM = 51e12                   # assumed of cuBLAS on this card
 
 LABEL = re.compile(r"^\s*(\.L_x_\d+):")
 INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_]+)[^;]*;")
@@ -144,7 +144,7 @@ class Roofline:
 
 
 def table(line):
-    rows = ["| what | at least, expected | bound by | would be |", "|---|---|---|---|"]
+    rows = ["| what | time, at least (counted) | bound by | rate, at most (counted) |", "|---|---|---|---|"]
     shapes = ((8192, 3072, 768, "8192x768x3072"), (4096, 4096, 4096, "4096x4096x4096"))
     for m, n, k, name in shapes:
         seconds, bound, ratio = line.product_f32(m, n, k)

@@ -46,7 +46,7 @@ public:
     virtual void* allocate(std::uint64_t bytes) = 0;
     /// Takes back what allocate() gave, after all that was ordered on kWork so far.
     virtual void release(void* at) = 0;
-    /// Memory of the host that copies may name. Throws DeviceFailure.
+    /// Memory of the host that copies may name. Throws std::bad_alloc.
     virtual void* allocate_pinned(std::uint64_t bytes) = 0;
     /// REQUIRES that no copy needs it any more.
     virtual void release_pinned(void* at) = 0;

@@ -22,8 +22,7 @@ public:
     CardBands& operator=(const CardBands&) = delete;
     ~CardBands() { give_back(); }
 
-    /// Room for `bytes` on the card, of any value, until the end() of the part after this one. Throws
-    /// DeviceFailure.
+    /// Room for `bytes` on the card, of any value, until its end(). Throws DeviceFailure.
     std::byte* begin(std::uint64_t bytes);
     /// Of plain memory the bytes may change as soon as it returns.
     void fill(void* at, const void* from, std::uint64_t bytes, HostMemory memory);

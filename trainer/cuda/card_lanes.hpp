@@ -26,14 +26,13 @@ public:
     [[nodiscard]] LaunchStream stream();
     /// Zeros, on kWork.
     void zero(void* at, std::uint64_t bytes);
-    /// Between the card and pinned memory.
+    /// Between the card and pinned memory, or on the card.
     void copy(CardLane lane, Direction direction, void* to, const void* from, std::uint64_t bytes);
     /// Card::discard.
     void discard(CardLane lane, void* at, std::uint64_t bytes);
     /// Of all that was ordered on the lane so far.
     [[nodiscard]] Ticket record(CardLane lane);
-    /// From when on copies may name memory that was allocated just now: others gave it back, and their work
-    /// may still use it.
+    /// The ticket after which copies may fill what allocate() gave: work before it may still use that memory.
     [[nodiscard]] Ticket allocated();
     void hold(CardLane lane, Ticket until);
     /// What is ordered on `lane` from now on begins after all that was ordered on the other.

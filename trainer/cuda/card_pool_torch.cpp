@@ -3,6 +3,7 @@
 // has CUDA. Compiled to an object; no card has run it.
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include "trainer/cuda/card_pool.hpp"
@@ -46,7 +47,13 @@ private:
 }  // namespace
 
 std::unique_ptr<CardPool> make_card_pool(int number) {
-    return std::make_unique<TorchPool>(static_cast<c10::DeviceIndex>(number));
+    try {
+        // LibTorch does so when its first tensor comes to a card; none of ours does.
+        c10::cuda::CUDACachingAllocator::init(c10::cuda::device_count());
+        return std::make_unique<TorchPool>(static_cast<c10::DeviceIndex>(number));
+    } catch (const c10::Error&) {
+        return nullptr;
+    }
 }
 
 }  // namespace assay::trainer::cuda

@@ -124,6 +124,7 @@ std::vector<base::Hash256> CudaDevice::array_roots(const std::vector<program::Te
     // All of them in one copy.
     std::vector<std::uint64_t> words(roots.count);
     lanes_.to_host(words.data(), roots.data, words.size() * sizeof(std::uint64_t));
+    require_sound();
     std::vector<base::Hash256> found;
     const std::uint64_t* word = words.data();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -140,6 +141,11 @@ std::vector<base::Hash256> CudaDevice::array_roots(const std::vector<program::Te
     return found;
 }
 
+// A copy from a card that failed left its target alone: a root of that would be nobody's.
+void CudaDevice::require_sound() {
+    if (card_->has_failed()) throw DeviceFailure(card_->check().error());
+}
+
 base::Outcome<std::vector<base::Hash256>> CudaDevice::roots(const std::vector<program::TensorInfo>& tensors,
                                                             std::span<const DeviceView> arrays) {
     ASSAY_TRY(check_roots(tensors, arrays));
@@ -153,6 +159,7 @@ void CudaDevice::tile_hashes(std::uint64_t cols, std::span<const float> matrix,
     const auto digests = tile_digests(cols, matrix, Place::kPlain);
     std::vector<std::uint64_t> found(digests.count);
     lanes_.to_host(found.data(), digests.data, found.size() * sizeof(std::uint64_t));
+    require_sound();
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = hash_of(&found[4 * i]);
 }
 

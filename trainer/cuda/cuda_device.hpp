@@ -78,6 +78,8 @@ protected:
     [[nodiscard]] Card& card() { return *card_; }
 
 private:
+    /// Throws DeviceFailure when the card has failed.
+    void require_sound();
     using Operator = program::Operator;
 
     // An operator and where its tensors lie.

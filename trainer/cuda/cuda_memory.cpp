@@ -65,7 +65,13 @@ float* CudaDevice::adopt(std::span<float> host) {
     if (host.empty()) return at;
     // Beside the work, which is held for it where it needs it.
     lanes_.hold(CardLane::kCopies, lanes_.allocated());
-    lanes_.to_card(CardLane::kCopies, at, host.data(), host.size_bytes());
+    try {
+        lanes_.to_card(CardLane::kCopies, at, host.data(), host.size_bytes());
+    } catch (const std::bad_alloc&) {  // nobody has its address to drop it
+        adopted_.pop_back();
+        release(at);
+        throw;
+    }
     adopted_.back().coming = lanes_.record(CardLane::kCopies);
     return at;
 }

@@ -294,10 +294,7 @@ void CudaDevice::update_streamed(const AdamWArgs& all, UpdatePass pass) {
         bands_.fill(args.v.data, all.v.data + first, bytes, HostMemory::kPinned);
         bands_.filled();
         adamw(stream(), pass, args);
-        if (pass != UpdatePass::kTry) {
-            bands_.take(all.m.data + first, args.m.data, bytes);
-            bands_.take(all.v.data + first, args.v.data, bytes);
-        }
+        // Before anything is taken: what copies wait for is all that was launched.
         if (pass == UpdatePass::kAlways) {
             for (const OutputArray<float>& moment : {args.m, args.v}) {
                 check_finite(stream(), {.numbers = moment.data,
@@ -307,6 +304,10 @@ void CudaDevice::update_streamed(const AdamWArgs& all, UpdatePass pass) {
                                         .diverged = all.diverged,
                                         .index = all.index});
             }
+        }
+        if (pass != UpdatePass::kTry) {
+            bands_.take(all.m.data + first, args.m.data, bytes);
+            bands_.take(all.v.data + first, args.v.data, bytes);
         }
         bands_.end();
     }

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "trainer/step/device_failure.hpp"
 #include "trainer/step/forwarding_device.hpp"
 
 namespace assay::trainer {
@@ -62,14 +63,35 @@ public:
         if (fault_.kind == DeviceFaultKind::kWrong) spoil(call);
     }
 
+    [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
+        const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) override {
+        require_sound();
+        return ForwardingDevice::roots(tensors, arrays);
+    }
+    void tile_hashes(std::uint64_t cols, std::span<const float> matrix,
+                     std::span<base::Hash256> out) override {
+        require_sound();
+        ForwardingDevice::tile_hashes(cols, matrix, out);
+    }
+    [[nodiscard]] base::Outcome<base::Hash256> update_root(const std::vector<program::TensorInfo>& tensors,
+                                                           std::span<const std::int64_t> update) override {
+        require_sound();
+        return ForwardingDevice::update_root(tensors, update);
+    }
+
 private:
+    void require_sound() {
+        if (lost_) throw DeviceFailure(check().error());
+    }
     void take_memory() {
         ++allocations_;
         if (fault_.kind == DeviceFaultKind::kMemory && allocations_ >= fault_.number) throw std::bad_alloc();
     }
     void spoil(const GroupCall& call) {
         const auto& operators = call.group.operators;
-        const auto wrong = std::find(operators.begin(), operators.end(), fault_.number);
+        // Some operator of every program, so that no self-test is too small for the fault.
+        const std::uint64_t number = fault_.number % program_->operators.size();
+        const auto wrong = std::find(operators.begin(), operators.end(), number);
         if (wrong == operators.end()) return;
         // In a group what lies between its operators may be in no memory: whatever the group writes is wrong.
         const program::TensorId own = program_->operators[*wrong].outputs.front();

@@ -24,7 +24,8 @@ enum class DeviceFaultKind : std::uint8_t {
 struct DeviceFault {
     DeviceFaultKind kind = DeviceFaultKind::kLost;
     /// kMemory: the allocation, kLost and kDies: the piece of work (Device::run), from 1 and from when the
-    /// device was opened; all later ones fail too. kWrong: the operator of a program, from 0.
+    /// device was opened; all later ones fail too. kWrong: the operator of a program, from 0,
+    /// counted round where it has fewer.
     std::uint64_t number = 1;
     friend bool operator==(const DeviceFault&, const DeviceFault&) = default;
 };

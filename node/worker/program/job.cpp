@@ -42,14 +42,6 @@ RefusalReason reason_of(base::ErrorKind kind) {
     }
 }
 
-/// As refuse(), once a job is open: what does not fit this machine was refused when it was opened, so that a
-/// failed preflight now is of its arithmetic.
-base::Failed<Refusal> refuse_work(const base::Error& error) {
-    Refusal refusal = to_refusal(error);
-    if (error.kind == base::ErrorKind::kPreflight) refusal.reason = RefusalReason::kUnsound;
-    return failed(std::move(refusal));
-}
-
 /// A token file that is the one the spec names by content.
 Result<std::vector<std::uint32_t>, Refusal> read_tokens(const frames::SharedDescriptor& file,
                                                         const char* name, const base::Hash256& id,
@@ -107,6 +99,12 @@ Refusal to_refusal(const base::Error& error) {
         while (!fix.empty() && !base::is_utf8(fix)) fix.pop_back();
     }
     return {reason_of(error.kind), error.what, std::move(fix)};
+}
+
+base::Failed<Refusal> refuse_work(const base::Error& error) {
+    Refusal refusal = to_refusal(error);
+    if (error.kind == base::ErrorKind::kPreflight) refusal.reason = RefusalReason::kUnsound;
+    return failed(std::move(refusal));
 }
 
 Result<std::unique_ptr<WorkerJob>, Refusal> WorkerJob::open(const frames::OpenJob& request,

@@ -29,6 +29,9 @@ using Answered = base::Result<WorkerAnswer, frames::Refusal>;
 /// An error as the frame that carries it: reason by its kind, text as it is, the fix cut to what the frame
 /// holds.
 frames::Refusal to_refusal(const base::Error& error);
+/// The same once a job is open: what does not fit this machine was refused when it was opened, so that a
+/// failed preflight now is of its arithmetic, or of a device that is lost.
+base::Failed<frames::Refusal> refuse_work(const base::Error& error);
 
 /// What a request may use while it is at work.
 struct RequestContext {

@@ -63,13 +63,18 @@ int self_test(const std::string& device) {
         return static_cast<int>(options.error().kind);
     }
     const base::Hash256 root = verifier::self_test_root(options->runner);
+    if (root.is_zero()) {
+        std::fprintf(stderr, "assay-worker: the self-test was not computed: is there memory for it?\n");
+        return static_cast<int>(base::ErrorKind::kFailure);
+    }
     const bool sound = root == worker::self_test_golden();
     std::printf("%s %s\n", root.hex().c_str(), sound ? "ok" : "differs");
     if (!sound) std::printf("%s\n", verifier::self_test_difference(options->runner).c_str());
     return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
 }
 
-// A line for the driver and one for each card, fields between tabs (node/worker/card_report.hpp reads them).
+// A line for the driver and one for each card, fields between tabs (node/worker/worker_report.hpp reads
+// them).
 int cards() {
     const trainer::CardSurvey survey = trainer::survey_cards();
     const trainer::CardBuild build = trainer::card_build();

@@ -32,6 +32,10 @@ public:
 
     int run() {
         const frames::Hello hello = this->hello();
+        if (hello.self_test.is_zero()) {
+            send({0, not_tested(), {}});
+            return static_cast<int>(base::ErrorKind::kFailure);
+        }
         if (hello.self_test != frames::self_test_golden()) {
             send({0, unsound(hello.self_test), {}});
             return static_cast<int>(base::ErrorKind::kPreflight);
@@ -52,6 +56,12 @@ private:
         const auto arena = trainer::make_heap_arena();
         return {frames::kProtocolVersion, std::string(arena->name()), options_.targets,
                 static_cast<std::uint32_t>(options_.runner.device.threads), self_test_root(options_.runner)};
+    }
+
+    [[nodiscard]] Refusal not_tested() const {
+        return {RefusalReason::kInternal,
+                "device " + options_.runner.device.name + ": its self-test was not computed",
+                "see whether there is memory for it"};
     }
 
     // No request is worked on by a device with other bits.
@@ -128,8 +138,8 @@ private:
         try {
             answered =
                 std::visit([&](const auto& message) { return answer(message, context); }, envelope.message);
-        } catch (const std::bad_alloc&) {
-            answered = base::failed(Refusal{RefusalReason::kInternal, "the worker ran out of memory"});
+        } catch (const std::bad_alloc& problem) {
+            answered = refuse_work(trainer::memory_error(problem, "this work").error());
         } catch (const std::exception& problem) {
             answered = base::failed(Refusal{RefusalReason::kInternal, problem.what()});
         }

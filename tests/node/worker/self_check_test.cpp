@@ -23,7 +23,7 @@ WorkerOptions real_worker() {
     return options;
 }
 
-/// A program that ends with 8, as a worker with other bits does, on target `bad` while the file is there.
+/// A program that ends with 8, as a worker that may not train does, on target `bad` while the file is there.
 WorkerOptions failing_on(const std::string& bad, const std::filesystem::path& folder) {
     WorkerOptions options;
     options.program = folder / "worker.sh";

@@ -131,10 +131,11 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
     struct Break {
         std::string fault;
         std::string text;
+        std::uint32_t boundaries = 0;  // that the other device goes on from
     };
-    for (const auto& [fault, text] :
-         {Break{"cuda-host lost 400", "the device is lost"},
-          Break{"cuda-host dies 20", "died 2 times in a row"}, Break{"cuda-host memory 9", "memory"}}) {
+    for (const auto& [fault, text, boundaries] :
+         {Break{"cuda-host lost 400", "the device is lost", 1},
+          Break{"cuda-host dies 20", "died 2 times in a row", 0}, Break{"cuda-host memory 9", "memory", 0}}) {
         INFO(fault);
         Told told;
         const auto fleet = fleet_of({"cuda-host", "cpu"}, fault, told).value();
@@ -142,6 +143,7 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
         const Attempts attempts = train_like_a_role(*fleet, base);
         CHECK(attempts.trace == stage.alone);
         CHECK(attempts.refused == 1);
+        CHECK(attempts.boundaries == boundaries);
         CHECK(attempts.text.find("device cuda-host fails: ") == 0);
         CHECK(attempts.text.find(text) != std::string::npos);
         CHECK(attempts.text.find("another device takes over") != std::string::npos);

@@ -159,9 +159,12 @@ TEST_CASE("arrays go in pieces and parts of any size, and every order of lanes g
 
 TEST_CASE("moments that stay with the host are updated operator by operator, and read where they lie",
           "[trainer][cuda]") {
-    for (const program::JobSpec& spec : trainer::test::small_jobs()) {
+    const std::vector<program::JobSpec> specs = trainer::test::small_jobs();
+    const std::vector<StreamOptions> orders = test::all_orders();
+    for (std::size_t i = 0; i < std::max(specs.size(), orders.size()); ++i) {
+        const program::JobSpec& spec = specs[i % specs.size()];
         const LaneJob job(spec);
-        CudaHostDevice device(2, EmulatedOptions{}, kSmallSizes);
+        CudaHostDevice device(2, EmulatedOptions{.stream = orders[i % orders.size()]}, kSmallSizes);
         const PlanChoice choice{.micro_batch = kLaneBatch, .grouping = Grouping::kSingle};
         Executor executor(job.program, device, plan_allocation(job.program, device, choice, kLaneBatch));
         program::SlotArrays state = trainer::test::initial_state(spec);

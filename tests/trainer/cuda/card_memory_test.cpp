@@ -141,12 +141,14 @@ TEST_CASE("a card that runs out of memory in a segment leaves a state of the job
     REQUIRE(runner.run_segment(undisturbed, {0, 0, 0}, {}).ok());
     const std::uint64_t allocations = on_card.card->counts().allocations - before;
     REQUIRE(allocations > 10);
+    std::uint64_t failures = 0;
     for (std::uint64_t at = 0; at < allocations; ++at) {
         auto fresh = job.open(0).value();
         SlotState state = start;
         fresh.card->set_troubles({.no_memory_at = at});
         const auto failed = fresh.runner->run_segment(state, {0, 0, 0}, {});
         if (failed.ok()) continue;  // it asked for less
+        ++failures;
         INFO("allocation " << at << ": " << failed.error().what);
         CHECK(failed.error().kind == base::ErrorKind::kFailure);
         CHECK(failed.error().what.find("cuda-host has not enough memory") == 0);
@@ -156,6 +158,29 @@ TEST_CASE("a card that runs out of memory in a segment leaves a state of the job
         REQUIRE(fresh.runner->run_segment(state, {0, 0, 0}, {}).ok());
         REQUIRE(is_same_state(state, undisturbed));
     }
+    CHECK(failures > allocations / 2);
+}
+
+TEST_CASE("no root is given of a card that is lost before its hashes have come back", "[trainer][cuda]") {
+    const CardJob job(two_jobs().front());
+    auto on_card = job.open(0).value();
+    const BaseState base = on_card.runner->initial();
+    const std::uint64_t before = on_card.card->counts().calls;
+    const base::Hash256 root = on_card.runner->base_root(base);
+    const std::uint64_t calls = on_card.card->counts().calls - before;
+    REQUIRE(calls > 4);
+    std::uint64_t refused = 0;
+    for (std::uint64_t at = 0; at < calls; ++at) {
+        auto fresh = job.open(0).value();
+        fresh.card->set_troubles({.lost_at = at});
+        try {
+            CHECK(fresh.runner->base_root(base) == root);
+        } catch (const DeviceFailure& failure) {
+            CHECK(failure.error().kind == base::ErrorKind::kPreflight);
+            ++refused;
+        }
+    }
+    CHECK(refused > calls / 2);
 }
 
 TEST_CASE("a card that fails is refused by name, and the host's state is as it was", "[trainer][cuda]") {
