@@ -2,6 +2,7 @@
 #include "node/cli/bench_card.hpp"
 
 #include "node/cli/bench_compare.hpp"
+#include "node/worker/device_list.hpp"
 
 namespace assay::node {
 
@@ -26,7 +27,7 @@ constexpr BenchModel kEmulatedModel = {"emulated GPT-2", 1, 32, 2, 16, 64, 2};
 constexpr double kSegment = 16;       // steps
 constexpr double kMostTracing = 1.0;  // of training it, in percent
 
-bool is_emulated(const BenchOptions& options) { return !options.device.starts_with("cuda:"); }
+bool is_emulated(const BenchOptions& options) { return !is_card(options.device); }
 
 BenchMatch match_of(const BenchSides& sides, const OurSide& ours, const BenchCase& one,
                     const std::vector<std::string>& modes) {

@@ -114,7 +114,7 @@ public:
 
     /// The base state of the job's running round when the worker is ready to compute from it; otherwise
     /// starts whatever is missing. Pins the job's blobs. REQUIRES that no request of the caller is at work in
-    /// the worker.
+    /// the worker but of this job, which is open then.
     std::optional<SharedDescriptor> ready(const contracts::StateView& state, const contracts::Job& job);
 
     /// As ready(), for a job that may go to others: nothing is pinned.
@@ -139,7 +139,7 @@ public:
 
     /// True when the worker has this job open, as far as is known: what it computes is then of this job.
     /// Otherwise starts whatever is missing for that, the base state apart. REQUIRES that no request of the
-    /// caller is at work in the worker.
+    /// caller is at work in the worker but of this job, which is open then.
     bool opened(const contracts::StateView& state, const contracts::Job& job);
     /// Whether it has, as far as is known.
     [[nodiscard]] bool has_open(const base::Hash256& job) const { return open_job_ == job; }

@@ -15,4 +15,7 @@ namespace assay::node {
 /// Whether the other words are devices is the worker's to say.
 base::Outcome<std::vector<std::string>> device_list(const std::string& text, const WorkerOptions& options);
 
+/// Whether the word names an NVIDIA card: "cuda:0". Whether it is there is the worker's to say.
+inline bool is_card(const std::string& device) { return device.starts_with("cuda:"); }
+
 }  // namespace assay::node

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/worker/self_check.hpp"
 
+#include "node/worker/device_list.hpp"
 #include "node/worker/worker_report.hpp"
-#include "trainer/devices/cards.hpp"
 
 namespace assay::node {
 
@@ -18,8 +18,8 @@ base::Outcome<void> check_target(const WorkerOptions& options, const std::string
     const auto tested = run_self_test(one, stop);
     if (tested.ok() && tested->sound) return {};
     // A card that has no room now, or that the driver does not give now, has not shown other bits.
-    const bool card = trainer::card_number(options.device).has_value();
-    if (!tested.ok() && card) return fail(ErrorKind::kFailure, tested.error().what, tested.error().fix);
+    if (!tested.ok() && is_card(options.device))
+        return fail(ErrorKind::kFailure, tested.error().what, tested.error().fix);
     if (!tested.ok() && tested.error().kind != ErrorKind::kPreflight) return base::failed(tested.error());
     const std::string where =
         (options.device.empty() ? "" : "device " + options.device + ", ") + "target " + target + ": ";

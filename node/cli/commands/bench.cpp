@@ -18,6 +18,7 @@
 #include "node/cli/verify/bench_verify.hpp"
 #include "node/cli/verify/dispute_shapes.hpp"
 #include "node/views/json.hpp"
+#include "node/worker/device_list.hpp"
 #include "trainer/host/targets.hpp"
 
 namespace assay::node {
@@ -123,7 +124,7 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (!context.json()) {
         if (shapes.empty() || !rows.empty()) print_table(context, rows);
         print_shapes(context, shapes);
-        if (!options.device.empty() && !options.device.starts_with("cuda:"))
+        if (!options.device.empty() && !is_card(options.device))
             context.out << "Emulated: the time of an emulation, the speed of nothing.\n";
         context.out << "machine: " << cpu_name() << ", targets";
         for (const std::string& target : trainer::machine_targets()) context.out << ' ' << target;

@@ -53,7 +53,6 @@ base::Outcome<DoctorDevices> examine_devices(const std::string& wanted) {
         ASSAY_ASSIGN(const auto list, device_list(wanted, {}));
         named.insert(list.begin(), list.end());
     }
-    const auto is_card = [](const std::string& device) { return device.starts_with("cuda:"); };
     const auto listed = list_cards({});
     if (!listed.ok() && listed.error().kind == base::ErrorKind::kNotFound)
         return all;  // no worker: said already
