@@ -23,14 +23,16 @@ WorkerOptions real_worker() {
     return options;
 }
 
-/// A program that ends with 8, as a worker that may not train does, on target `bad` while the file is there.
+/// A program that says that it differs, as a worker with other bits does, on target `bad` while the file is
+/// there, and everywhere else that all is well.
 WorkerOptions failing_on(const std::string& bad, const std::filesystem::path& folder) {
     WorkerOptions options;
     options.program = folder / "worker.sh";
     std::ofstream(options.program) << "#!/bin/sh\n[ \"$1\" = --self-test ] || exit 3\n"
                                    << "echo \"$ASSAY_TARGETS\" >> " << (folder / "asked").string() << "\n"
                                    << "[ \"$ASSAY_TARGETS\" = " << bad << " ] && [ -e "
-                                   << (folder / "fault").string() << " ] && exit 8\nexit 0\n";
+                                   << (folder / "fault").string() << " ] && echo root differs && exit 8\n"
+                                   << "echo root ok\n";
     std::filesystem::permissions(options.program, std::filesystem::perms::owner_all);
     return options;
 }
@@ -57,9 +59,25 @@ TEST_CASE("a target that fails is named, and those after it are not asked") {
     const auto checked = check_targets(worker, {"vnni", "avx2", "scalar"});
     REQUIRE_FALSE(checked.ok());
     CHECK(checked.error().kind == base::ErrorKind::kPreflight);
-    CHECK(checked.error().what.find("target avx2: the worker's self-test ends with exit code 8") == 0);
+    CHECK(checked.error().what.find("target avx2: the worker's self-test gives other bits") == 0);
     CHECK(text_of(folder.path() / "asked") == "vnni\navx2\n");
     CHECK(check_targets(worker, {"vnni", "scalar"}).ok());
+}
+
+TEST_CASE("a card whose check could not be made has not shown other bits; a processor has") {
+    const test::TemporaryFolder folder;
+    WorkerOptions worker;
+    worker.program = folder.path() / "busy.sh";
+    std::ofstream(worker.program) << "#!/bin/sh\necho 'assay-worker: no memory is free' >&2\nexit 8\n";
+    std::filesystem::permissions(worker.program, std::filesystem::perms::owner_all);
+    const auto processor = check_targets(worker, {"scalar"});
+    REQUIRE_FALSE(processor.ok());
+    CHECK(processor.error().kind == base::ErrorKind::kPreflight);
+    worker.device = "cuda:0";
+    const auto card = check_targets(worker, {""});
+    REQUIRE_FALSE(card.ok());
+    CHECK(card.error().kind == base::ErrorKind::kFailure);
+    CHECK(card.error().what == "no memory is free");
 }
 
 TEST_CASE("a fault that begins while the process works is told once, with its target") {
@@ -71,8 +89,12 @@ TEST_CASE("a fault that begins while the process works is told once, with its ta
     SelfCheck check(worker, {"avx2", "scalar"}, std::chrono::milliseconds(1), [&](const base::Error& error) {
         if (++faults == 1) told.set_value(error.what);
     });
-    while (text_of(folder.path() / "asked").find("scalar") == std::string::npos) std::this_thread::yield();
-    CHECK(faults == 0);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (text_of(folder.path() / "asked").find("scalar") == std::string::npos) {
+        REQUIRE(std::chrono::steady_clock::now() < until);
+        REQUIRE(faults == 0);
+        std::this_thread::yield();
+    }
     std::ofstream(folder.path() / "fault") << "x";
     REQUIRE(first.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
     CHECK(first.get().find("target scalar:") == 0);
