@@ -13,6 +13,7 @@
 #include "contracts/program/strategies/codecs.hpp"
 #include "contracts/program/strategies/merges.hpp"
 #include "trainer/cuda/cuda_device.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {

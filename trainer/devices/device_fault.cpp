@@ -90,8 +90,8 @@ private:
     void spoil(const GroupCall& call) {
         const auto& operators = call.group.operators;
         // Some operator of every program, so that no self-test is too small for the fault.
-        const std::uint64_t number = fault_.number % program_->operators.size();
-        const auto wrong = std::find(operators.begin(), operators.end(), number);
+        const std::uint64_t place = fault_.number % program_->operators.size();
+        const auto wrong = std::find(operators.begin(), operators.end(), place);
         if (wrong == operators.end()) return;
         // In a group what lies between its operators may be in no memory: whatever the group writes is wrong.
         const program::TensorId own = program_->operators[*wrong].outputs.front();

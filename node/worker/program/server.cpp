@@ -13,6 +13,7 @@
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "trainer/host/arena.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::verifier {
 
@@ -139,7 +140,7 @@ private:
             answered =
                 std::visit([&](const auto& message) { return answer(message, context); }, envelope.message);
         } catch (const std::bad_alloc& problem) {
-            answered = refuse_work(trainer::memory_error(problem, "this work").error());
+            answered = refuse_work(trainer::memory_error(problem, "this work").reason);
         } catch (const std::exception& problem) {
             answered = base::failed(Refusal{RefusalReason::kInternal, problem.what()});
         }

@@ -8,6 +8,7 @@
 #include "tests/trainer/executor_machine.hpp"
 #include "trainer/cuda/emulated_card.hpp"
 #include "trainer/run/job_runner.hpp"
+#include "trainer/step/device_failure.hpp"
 #include "trainer/step/memory_budget.hpp"
 
 namespace assay::trainer::cuda {
