@@ -52,6 +52,7 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
 
 void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
+    note_pace();
     take_over_notes();
     for (const auto& [key, training] : training_) {
         const auto job = contracts::read_job_progress(state(), std::get<0>(key));

@@ -134,8 +134,13 @@ private:
     std::vector<contracts::SlotRound> own_slots(const contracts::Job& job);
     /// Takes the time of a slot's segments, after one of them.
     void measure(const SlotWork& work);
-    /// Nanoseconds until the round's phase ends, at the pace of blocks since the devices began to work, and
-    /// never a quicker one than the ledger allows; nothing where heights say nothing of time.
+    void note_pace();
+    /// What a block takes, at the least: a network may make them more slowly than its ledger allows, and a
+    /// slot that is given up too soon costs more than one in vain.
+    [[nodiscard]] std::uint64_t block_ns() const;
+    /// Nanoseconds until the round's phase ends at the earliest: at the quickest pace of blocks since the
+    /// devices began to work, and never a quicker one than the ledger allows. Nothing where heights say
+    /// nothing of time.
     [[nodiscard]] std::optional<std::uint64_t> time_left(const contracts::Round& round) const;
     [[nodiscard]] std::uint64_t segments_left(const contracts::Job& job, const SlotWork& work) const;
     /// Whether the slot can be done before the round's commits end, at the quickest segment of this round;
@@ -205,12 +210,14 @@ private:
     std::map<SlotKey, Training> training_;
     std::map<std::pair<base::Hash256, std::uint32_t>, std::uint64_t>
         segment_ns_;  ///< the least, by job and round
-    /// When the devices began to work, after they had rested.
+    /// The last height, and the quickest that blocks have come since the devices began to work.
     struct Pace {
         std::uint64_t height = 0;
-        std::uint64_t ns = 0;
+        std::uint64_t ns = 0;  ///< when it was seen
+        std::uint64_t gaps = 0;
+        std::uint64_t quickest_ns = UINT64_MAX;  ///< of them
     };
-    std::optional<Pace> pace_;
+    Pace pace_;
     std::set<SlotKey> late_;  ///< the log has said so
     std::set<SlotKey> moved_;
     std::optional<RequestId> making_base_;                                     ///< at work in the worker

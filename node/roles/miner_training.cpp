@@ -48,16 +48,23 @@ void MinerRole::measure(const SlotWork& work) {
     least = std::min(least, *training.segment_ns);
 }
 
+void MinerRole::note_pace() {
+    if (height() <= pace_.height) return;
+    const std::uint64_t now = parts().seams.clock.mono_ns();
+    const std::uint64_t block_ns = (now - pace_.ns) / (height() - pace_.height);
+    pace_ = {height(), now, pace_.gaps + 1, std::min(pace_.quickest_ns, block_ns)};
+}
+
+std::uint64_t MinerRole::block_ns() const {
+    constexpr std::uint64_t kGapsThatTell = 3;  // one alone can be an accident
+    const std::uint64_t allowed = parts().genesis.block_interval_ms * 1'000'000;
+    return pace_.gaps < kGapsThatTell ? allowed : std::max(allowed, pace_.quickest_ns);
+}
+
 std::optional<std::uint64_t> MinerRole::time_left(const contracts::Round& round) const {
-    const std::uint64_t interval_ms = parts().genesis.block_interval_ms;
-    if (interval_ms == 0) return std::nullopt;  // heights say nothing of time
-    std::uint64_t block_ns = interval_ms * 1'000'000;
-    // Blocks come late on a busy network. A slot that is given up too soon costs more than one in vain.
-    if (pace_ && height() > pace_->height)
-        block_ns =
-            std::max(block_ns, (parts().seams.clock.mono_ns() - pace_->ns) / (height() - pace_->height));
+    if (parts().genesis.block_interval_ms == 0) return std::nullopt;  // heights say nothing of time
     const std::uint64_t heights = round.phase_deadline > height() ? round.phase_deadline - height() : 0;
-    return heights * block_ns;
+    return heights * block_ns();
 }
 
 std::uint64_t MinerRole::segments_left(const contracts::Job& job, const SlotWork& work) const {
@@ -128,7 +135,7 @@ void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slo
     request.drills = drills_of(job.round);
     const RequestId id =
         requests().on_worker([this, key](const WorkerAnswered& answer) { on_train_frame(key, answer); });
-    if (training_.empty()) pace_ = Pace{height(), parts().seams.clock.mono_ns()};
+    if (training_.empty()) pace_ = {height(), parts().seams.clock.mono_ns()};
     training_[key] = {id, parts().seams.clock.mono_ns(), work.boundary_blobs.size(), std::nullopt};
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }

@@ -9,6 +9,8 @@ namespace {
 using namespace test_market;
 using contracts::Reason;
 
+constexpr std::uint64_t kOneSlotHeights = 6;
+
 MarketOptions one_miner(std::uint64_t block_interval_ms = 0) {
     MarketOptions options;
     options.miners = {"mia"};
@@ -81,8 +83,25 @@ TEST_CASE("of a slot that a device with other bits trained nothing is kept") {
     CHECK(logged(market.party("mia"), "is trained again from its start: the device that trained it"));
 }
 
+TEST_CASE(
+    "at the pace at which blocks really come both slots are done, though the ledger allows a quicker one") {
+    Market market(one_miner(20));  // 16 heights are 320 ms by the ledger, and half a minute here
+    market.start();
+    market.party("mia").worker.falsify = [&](const frames::Message&, WorkerAnswered& answer) {
+        if (std::holds_alternative<frames::Boundary>(answer.message))
+            market.party("mia").clock.now += 200'000'000;
+    };
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    CHECK(market.slot(0, 0).verdict == Reason::kPaid);
+    CHECK(market.slot(0, 1).verdict == Reason::kPaid);
+}
+
 TEST_CASE("a slot that cannot be done before the commits end is not begun, and the log says why") {
-    Market market(one_miner(20));  // 16 heights to commit: 320 ms
+    // A block takes 2 s here, a hundred times of what the ledger allows, and three segments more than is
+    // left.
+    MarketOptions options = one_miner(20);
+    options.commit_window = kOneSlotHeights;
+    Market market(options);
     market.start();
     LocalWorker& worker = market.party("mia").worker;
     std::set<std::uint32_t> trained;
@@ -91,7 +110,7 @@ TEST_CASE("a slot that cannot be done before the commits end is not begun, and t
         if (train == nullptr) return;
         trained.insert(train->slot);
         if (std::holds_alternative<frames::Boundary>(answer.message))
-            market.party("mia").clock.now += 200'000'000;
+            market.party("mia").clock.now += 3'000'000'000;
     };
     REQUIRE(market.turn_until([&] { return market.settled(0); }));
     CHECK(trained == std::set<std::uint32_t>{0});

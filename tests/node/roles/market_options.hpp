@@ -25,6 +25,7 @@ struct MarketOptions {
     bool draw_everything = true;                    ///< else `finalise` alone
     bool draw_finalise = true;                      ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
+    std::uint64_t commit_window = 16;     ///< heights in which slots are trained
     std::uint64_t block_interval_ms = 0;  ///< of the genesis; 0: heights say nothing of time
     std::uint64_t audit_window = 16;      ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;

@@ -279,7 +279,8 @@ private:
         std::sort(config.balances.begin(), config.balances.end());
         config.validators = {{key_of("sequencer-owner").public_key(), key_of("sequencer").public_key()}};
         config.params.ask_commit_window = config.params.ask_reveal_window = 4;
-        config.params.commit_window = config.params.merge_seal_window = 16;
+        config.params.commit_window = options_.commit_window;
+        config.params.merge_seal_window = 16;
         config.params.audit_seal_window = options_.audit_window;
         config.params.beacon_window = config.params.serve_window = config.params.reveal_window = 8;
         config.params.storage_window = 16;

@@ -135,7 +135,7 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
     };
     for (const auto& [fault, text, boundaries] :
          {Break{"cuda-host lost 400", "the device is lost", 1},
-          Break{"cuda-host dies 20", "died 2 times in a row", 0}, Break{"cuda-host memory 9", "memory", 0}}) {
+          Break{"cuda-host dies 20", "died 2 times in a row", 0}, Break{"cuda-host memory 9", "memory", 2}}) {
         INFO(fault);
         Told told;
         const auto fleet = fleet_of({"cuda-host", "cpu"}, fault, told).value();

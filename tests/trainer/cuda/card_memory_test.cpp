@@ -175,7 +175,8 @@ TEST_CASE("no root is given of a card that is lost before its hashes have come b
         auto fresh = job.open(0).value();
         fresh.card->set_troubles({.lost_at = at});
         try {
-            CHECK(fresh.runner->base_root(base) == root);
+            const base::Hash256 given = fresh.runner->base_root(base);
+            CHECK(given == root);
         } catch (const DeviceFailure& failure) {
             CHECK(failure.error().kind == base::ErrorKind::kPreflight);
             ++refused;
