@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-ARCHITECTURES = {"75": ("75",), "80": ("80", "90a", "100")}  # of the PTX: of what is assembled from it
+ARCHITECTURES = {"75": ("75",), "80": ("80", "100"), "90a": ("90a",)}  # of the PTX: of what is assembled from it
 FLAGS = ["-x", "cu", "-std=c++20", "-fmad=false", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", f"-I{ROOT}"]
 FORBIDDEN = re.compile(r"\.ftz\b|\.approx\b|\.satfinite\b|\b(?:atom|red)\b[.\w:]*\.(?:f16|bf16|f32|f64)\w*")
 ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(")

@@ -6,6 +6,7 @@
 #include "contracts/arithmetic/exact_attention.hpp"
 #include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/cuda/cuda_support.hpp"
+#include "trainer/cuda/kernels/product_i16_wide.hpp"
 #include "trainer/cuda/launch/products.hpp"
 
 namespace assay::trainer::cuda {
@@ -100,6 +101,39 @@ TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer]
                                   i % 2 == 0 ? Draw::kWild : Draw::kTame);
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
             in_every_order([&](TestStream& stream) { REQUIRE(one.is_right(stream)); });
+            ++i;
+        }
+    }
+}
+
+TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
+    if (!has_wgmma()) {
+        WARN("this card has no products of warpgroups");
+        return;
+    }
+    // Tiles whole and cut, in both directions; more tiles along k than are copied ahead; blocks that tiles
+    // cut.
+    constexpr Shape kWideShapes[] = {{128, 128, 64, 16384},
+                                     {130, 100, 70, 16384},
+                                     {5, 200, 1000, 16384},
+                                     {70, 97, 400, 160},
+                                     {129, 3, 33, 7}};
+    std::mt19937 random(36);
+    int i = 0;
+    for (const Shape s : kWideShapes) {
+        for (const unsigned planes : {2U, 3U}) {
+            const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                                  i % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero,
+                                  i % 2 == 0 ? Draw::kWild : Draw::kTame);
+            INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
+            in_every_order([&](TestStream& stream) {
+                REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                                     [&](const ProductI16Args& args) {
+                                         if (planes == 3)
+                                             return start_one<ProductI16Wide<3, 96>>(stream, args);
+                                         start_one<ProductI16Wide<2, 128>>(stream, args);
+                                     }));
+            });
             ++i;
         }
     }
@@ -212,6 +246,29 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     REQUIRE(with(Pack<Mask::kNone, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kCutSum>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
+    if (!has_wgmma()) return;
+    REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
+    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, kCutSum>{}));
+}
+
+TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
+    std::mt19937 random(37);
+    const ProductCase one(random, {40, 40, 600, 16384}, 2, true, true, ChainStart::kZero, Draw::kTame);
+    const auto with = [&](auto pack, auto multiply) {
+        return is_found([&](TestStream& stream) {
+            return one.is_right(
+                [&](const PackArgs& args) { start_one<decltype(pack)>(stream, args); },
+                [&](const ProductI16Args& args) { start_one<decltype(multiply)>(stream, args); });
+        });
+    };
+    using enum ProductFault;
+    using Product = ProductI16<2, 2, 2, Mask::kNone>;
+    REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, Product{}));
+    REQUIRE(with(PackAcross<Mask::kNone, kStaleDigits>{}, Product{}));
+    REQUIRE(with(PackAcross<Mask::kNone, kMissingBarrier>{}, Product{}));
+    if (!has_wgmma()) return;
+    REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
+    REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, kMissingBarrier>{}));
 }
 
 }  // namespace assay::trainer::cuda

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trainer/cuda/kernels/product_i16_wide.hpp"
 #include "trainer/cuda/launch/products.hpp"
 
 namespace assay::trainer::cuda {
@@ -10,8 +11,29 @@ void start(LaunchStream stream, const Args& args, unsigned matrices) {
     launch<Kernel>(Kernel::grid(args, matrices), stream, args);
 }
 
+// Fewer tiles than this leave more of a large card idle than the wide kernel is quicker.
+constexpr std::uint64_t kEnoughTiles = 32;
+
+template <class Kernel>
+bool fills(const ProductI16Args& args, unsigned matrices) {
+    const Grid grid = Kernel::grid(args, matrices);
+    return std::uint64_t{grid.x} * grid.y * grid.z >= kEnoughTiles;
+}
+
+template <Mask kMask>
+void choose_pack(LaunchStream stream, const PackArgs& args, unsigned matrices) {
+    const bool across = args.from.place.row_stride == 1 && args.from.place.col_stride != 1;
+    if (across) return start<PackAcross<kMask>>(stream, args, matrices);
+    start<Pack<kMask>>(stream, args, matrices);
+}
+
 template <unsigned kPlanesA, Mask kMask>
 void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) {
+    if constexpr (kMask == Mask::kNone) {
+        using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128>;
+        if (args.a.place.depth != 0 && fills<Wide>(args, matrices) && has_wgmma())
+            return start<Wide>(stream, args, matrices);
+    }
     if (args.a.place.lines <= 32 || args.b.place.lines <= 32) {
         start<ProductI16<1, 1, kPlanesA, kMask>>(stream, args, matrices);
     } else {
@@ -23,10 +45,10 @@ void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) 
 void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned matrices) {
     if (args.place.lines == 0 || args.place.depth == 0 || matrices == 0) return;
     switch (mask) {
-        case Mask::kUpTo: return start<Pack<Mask::kUpTo>>(stream, args, matrices);
-        case Mask::kFromOn: return start<Pack<Mask::kFromOn>>(stream, args, matrices);
+        case Mask::kUpTo: return choose_pack<Mask::kUpTo>(stream, args, matrices);
+        case Mask::kFromOn: return choose_pack<Mask::kFromOn>(stream, args, matrices);
         case Mask::kNone:
-        case Mask::kLower: return start<Pack<Mask::kNone>>(stream, args, matrices);
+        case Mask::kLower: return choose_pack<Mask::kNone>(stream, args, matrices);
     }
 }
 

@@ -9,6 +9,10 @@
 #define ASSAY_SIMT __device__ __forceinline__
 #define ASSAY_BOTH __host__ __device__ __forceinline__
 #define ASSAY_UNROLL _Pragma("unroll")
+#define ASSAY_NO_UNROLL _Pragma("unroll 1")
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define ASSAY_WGMMA  // instructions of compute capability 9.0 alone
+#endif
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -37,6 +41,8 @@ ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
 }
 
+/// Whether load4 may load from the address.
+ASSAY_SIMT bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 /// Four numbers that lie one after another at an address of 16 bytes.
 ASSAY_SIMT void load4(const float* from, float* to) {
     const float4 four = *reinterpret_cast<const float4*>(from);
@@ -54,6 +60,9 @@ struct OutputArray {
     ASSAY_SIMT T get(std::uint64_t i) const { return data[i]; }
 };
 
+/// Bytes of shared memory that a block has without asking for more.
+inline constexpr std::size_t kMostStaticShared = std::size_t{48} << 10U;
+
 class SimtBlock {
 public:
     ASSAY_SIMT unsigned x() const { return blockIdx.x; }
@@ -65,8 +74,13 @@ public:
 
     template <class Shared>
     ASSAY_SIMT Shared& shared() const {
-        __shared__ Shared memory;
-        return memory;
+        if constexpr (sizeof(Shared) > kMostStaticShared) {
+            extern __shared__ __align__(1024) unsigned char dynamic_memory[];
+            return *reinterpret_cast<Shared*>(dynamic_memory);
+        } else {
+            __shared__ Shared memory;
+            return memory;
+        }
     }
     ASSAY_SIMT void sync() const { __syncthreads(); }
 
@@ -130,9 +144,95 @@ public:
 #endif
     }
 
+    /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, begun in the order of calls and done after
+    /// wgmma_wait. `a` and `b` are tiles in shared memory (swizzled_word), of which `step` chooses 32 of 64
+    /// k.
+    template <unsigned words>
+    ASSAY_SIMT void wgmma_s8(std::int32_t (&d)[words], const std::uint32_t* a, const std::uint32_t* b,
+                             unsigned step) const {
+#ifdef ASSAY_WGMMA
+        wgmma(d, tile_descriptor(a, step), tile_descriptor(b, step));
+#endif
+    }
+    ASSAY_SIMT void wgmma_begin() const {
+#ifdef ASSAY_WGMMA
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+    }
+    ASSAY_SIMT void wgmma_commit() const {
+#ifdef ASSAY_WGMMA
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+    }
+    template <int n>
+    ASSAY_SIMT void wgmma_wait() const {
+#ifdef ASSAY_WGMMA
+        asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
+#endif
+    }
+    ASSAY_SIMT void share_with_wgmma() const {
+#ifdef ASSAY_WGMMA
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+    }
+
     ASSAY_SIMT void atomic_min(unsigned* at, unsigned value) const { atomicMin(at, value); }
 
 private:
+#ifdef ASSAY_WGMMA
+    // Of rows of 64 bytes along k, the swizzle of 64 bytes, eight rows after 512 bytes (PTX ISA, matrix
+    // descriptor).
+    ASSAY_SIMT static std::uint64_t tile_descriptor(const std::uint32_t* tile, unsigned step) {
+        constexpr std::uint64_t kSwizzle64 = std::uint64_t{2} << 62U,
+                                kEightRows = std::uint64_t{512 / 16} << 32U;
+        const std::uint64_t start = (shared_address(tile) + 32 * step) / 16 & 0x3fffU;
+        return kSwizzle64 | kEightRows | std::uint64_t{1} << 16U | start;
+    }
+    ASSAY_SIMT static void wgmma(std::int32_t (&d)[32], std::uint64_t a, std::uint64_t b) {
+        asm volatile(
+            "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, "
+            "%11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
+            "%30, %31}, %32, %33, 1;"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]),
+              "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]),
+              "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]),
+              "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]),
+              "+r"(d[29]), "+r"(d[30]), "+r"(d[31])
+            : "l"(a), "l"(b));
+    }
+    ASSAY_SIMT static void wgmma(std::int32_t (&d)[64], std::uint64_t a, std::uint64_t b) {
+        asm volatile(
+            "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, "
+            "%11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
+            "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, "
+            "%49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1;"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]),
+              "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]),
+              "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]),
+              "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]),
+              "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]),
+              "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]),
+              "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]),
+              "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), "+r"(d[56]),
+              "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), "+r"(d[63])
+            : "l"(a), "l"(b));
+    }
+    ASSAY_SIMT static void wgmma(std::int32_t (&d)[48], std::uint64_t a, std::uint64_t b) {
+        asm volatile(
+            "wgmma.mma_async.sync.aligned.m64n96k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, "
+            "%11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
+            "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, %48, "
+            "%49, 1;"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]),
+              "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]),
+              "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]),
+              "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]),
+              "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]),
+              "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]),
+              "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47])
+            : "l"(a), "l"(b));
+    }
+#endif
     ASSAY_SIMT static unsigned shared_address(const void* at) {
         return static_cast<unsigned>(__cvta_generic_to_shared(at));
     }
@@ -153,7 +253,23 @@ __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kBlocks) entry(const
 
 template <class Kernel>
 void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
-    entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, 0, stream>>>(args);
+    std::size_t dynamic = 0;
+    if constexpr (sizeof(typename Kernel::Shared) > kMostStaticShared) {
+        dynamic = sizeof(typename Kernel::Shared);
+        // Of each card; an error stays for whoever asks for the launch's.
+        static_cast<void>(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                               static_cast<int>(dynamic)));
+    }
+    entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, dynamic, stream>>>(args);
+}
+
+/// Whether kernels may call wgmma_s8 on the card that the calling thread uses.
+inline bool has_wgmma() {
+    int card = 0, major = 0, minor = 0;
+    if (cudaGetDevice(&card) != cudaSuccess) return false;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, card) != cudaSuccess) return false;
+    if (cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, card) != cudaSuccess) return false;
+    return major == 9 && minor == 0;
 }
 
 }  // namespace ASSAY_MACHINE

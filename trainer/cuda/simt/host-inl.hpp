@@ -3,8 +3,9 @@
 // what a GPU's scheduler may do and says where a kernel breaks the machine's rules. Threads of a block are
 // loops where the kernel declares that they never wait, else fibers (Boost.Context). Between two waits they
 // run one after another in the stream's order. Shared memory holds 0xff when a block begins, and the
-// destination of a copy until its wait. It cannot show what a compiler for a GPU does wrong, races inside one
-// thread order that no order brings out, or speed.
+// destination of a copy until its wait. Products of warpgroups are made at their wait, and compared with what
+// they were at their call: an operand that changed between is a fault. It cannot show what a compiler for a
+// GPU does wrong, races inside one thread order that no order brings out, or speed.
 #pragma once
 
 #include <atomic>
@@ -22,6 +23,7 @@
 #define ASSAY_SIMT inline
 #define ASSAY_BOTH inline
 #define ASSAY_UNROLL
+#define ASSAY_NO_UNROLL
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -58,6 +60,8 @@ inline std::int64_t to_long_rn(double a) {
 /// Zeros before the first one. REQUIRES a not 0.
 inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
 
+/// Whether load4 may load from the address.
+inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 /// Four numbers that lie one after another at an address of 16 bytes.
 inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
 
@@ -80,6 +84,9 @@ struct OutputArray {
 };
 
 using LaunchStream = KernelStream&;
+
+/// Whether kernels may call wgmma_s8: the emulation has every instruction.
+inline bool has_wgmma() { return true; }
 
 /// Runs kernel K on the stream's threads; returns when it is done.
 template <class Kernel>

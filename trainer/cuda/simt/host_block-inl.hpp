@@ -64,6 +64,23 @@ public:
     /// at the same k (b[0], b[1]), and of D numbers (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).
     void mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const;
 
+    /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, done at wgmma_wait. `a` and `b` are tiles in
+    /// shared memory (swizzled_word), of which `step` chooses 32 of 64 k. With g = lane / 4 and t = lane % 4
+    /// a lane of warp w holds of D numbers (16w + g, 8j + 2t), (16w + g, 8j + 2t + 1), and the same of row
+    /// 16w + g + 8, one j after another (PTX ISA, wgmma.m64nNk32).
+    template <unsigned words>
+    void wgmma_s8(std::int32_t (&d)[words], const std::uint32_t* a, const std::uint32_t* b,
+                  unsigned step) const {
+        begin_product(d, words, a, b, step);
+    }
+    void wgmma_begin() const {}
+    void wgmma_commit() const;
+    template <int n>
+    void wgmma_wait() const {
+        finish_products(n);
+    }
+    void share_with_wgmma() const {}
+
     void copy4(void* to, const void* from, bool valid) const { copy(to, from, 4, valid); }
     void copy16(void* to, const void* from, bool valid) const { copy(to, from, 16, valid); }
     void commit_copies() const;
@@ -86,6 +103,9 @@ private:
     [[nodiscard]] void* shared_memory() const;
     void copy(void* to, const void* from, unsigned bytes, bool valid) const;
     void finish_copies(unsigned but_last) const;
+    void begin_product(std::int32_t* d, unsigned words, const std::uint32_t* a, const std::uint32_t* b,
+                       unsigned step) const;
+    void finish_products(unsigned but_last) const;
 
     BlockRunner& runner_;
     unsigned thread_;

@@ -15,7 +15,7 @@ inline namespace ASSAY_MACHINE {
 namespace {
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr int kPoison = 0xff;
-constexpr std::size_t kSharedAlignment = 128;
+constexpr std::size_t kSharedAlignment = 1024;
 
 std::uint64_t next(std::uint64_t& state) {  // splitmix64
     std::uint64_t z = (state += 0x9e3779b97f4a7c15U);
@@ -73,6 +73,7 @@ void BlockRunner::run(const HostKernel& kernel, KernelStream& stream, const Grid
         thread.operations = 0;
         thread.groups = 0;
         thread.copies.clear();
+        thread.products.clear();
     }
     new_turns(index);
     if (kernel.waits) {
@@ -81,7 +82,7 @@ void BlockRunner::run(const HostKernel& kernel, KernelStream& stream, const Grid
         run_loops();
     }
     for (unsigned i = 0; i < count_; ++i) {
-        if (!threads_[i]->copies.empty()) fault(FaultKind::kLeftCopies);
+        if (!threads_[i]->copies.empty() || !threads_[i]->products.empty()) fault(FaultKind::kLeftCopies);
     }
 }
 
@@ -231,6 +232,52 @@ void SimtBlock::finish_copies(unsigned but_last) const {
     one.copies.resize(kept);
 }
 
+namespace {
+// Of a lane: number i of a warpgroup's product of two tiles.
+std::int32_t product_of(const std::uint32_t* a, const std::uint32_t* b, unsigned step, unsigned thread,
+                        unsigned i) {
+    const unsigned lane = thread % 32, row = thread / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8;
+    const unsigned column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    std::int32_t sum = 0;
+    for (unsigned word = 0; word < 8; ++word) {
+        const std::uint32_t left = a[swizzled_word(row, 8 * step + word)];
+        const std::uint32_t right = b[swizzled_word(column, 8 * step + word)];
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            sum += std::int32_t{static_cast<std::int8_t>(left >> shift)} *
+                   std::int32_t{static_cast<std::int8_t>(right >> shift)};
+        }
+    }
+    return sum;
+}
+}  // namespace
+
+void SimtBlock::begin_product(std::int32_t* d, unsigned words, const std::uint32_t* a, const std::uint32_t* b,
+                              unsigned step) const {
+    BlockRunner::Thread& one = *runner_.threads_[thread_];
+    BlockRunner::Product product{d, a, b, step, one.product_groups, std::vector<std::int32_t>(words)};
+    for (unsigned i = 0; i < words; ++i) product.seen[i] = product_of(a, b, step, thread_, i);
+    one.products.push_back(std::move(product));
+}
+
+void SimtBlock::wgmma_commit() const { ++runner_.threads_[thread_]->product_groups; }
+
+void SimtBlock::finish_products(unsigned but_last) const {
+    BlockRunner::Thread& one = *runner_.threads_[thread_];
+    const auto is_done = [&](const BlockRunner::Product& product) {
+        return product.group + but_last < one.product_groups;
+    };
+    for (const BlockRunner::Product& product : one.products) {
+        if (!is_done(product)) continue;
+        for (unsigned i = 0; i < product.seen.size(); ++i) {
+            if (product_of(product.a, product.b, product.step, thread_, i) != product.seen[i])
+                runner_.fault(FaultKind::kMovedOperand);
+            product.d[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(product.d[i]) +
+                                                     static_cast<std::uint32_t>(product.seen[i]));
+        }
+    }
+    std::erase_if(one.products, is_done);
+}
+
 void SimtBlock::atomic_min(unsigned* at, unsigned value) const {
     const std::atomic_ref<unsigned> shared(*at);
     unsigned found = shared.load();
@@ -244,7 +291,8 @@ bool SimtFaults::any() const {
 
 std::string SimtFaults::to_text() const {
     constexpr std::array<const char*, kFaultKinds> kNames = {
-        "left barriers", "mixed warps", "undeclared waits", "left copies", "second writes", "writes outside"};
+        "left barriers", "mixed warps",    "undeclared waits", "left copies",
+        "second writes", "writes outside", "moved operands"};
     std::string text;
     for (std::size_t i = 0; i < kFaultKinds; ++i) {
         if (counts_[i] == 0) continue;

@@ -36,6 +36,15 @@ private:
         bool valid = false;
         unsigned group = 0;
     };
+    // A lane's part of a warpgroup's product.
+    struct Product {
+        std::int32_t* d = nullptr;
+        const std::uint32_t* a = nullptr;
+        const std::uint32_t* b = nullptr;
+        unsigned step = 0;
+        unsigned group = 0;
+        std::vector<std::int32_t> seen;  // what it was when it was begun
+    };
     struct Thread {
         Thread(BlockRunner& runner, unsigned index) : block(runner, index) {}
         SimtBlock block;
@@ -44,6 +53,8 @@ private:
         unsigned operations = 0;  // of its warp so far: they use two sets of words in turn
         unsigned groups = 0;      // of copies so far
         std::vector<Copy> copies;
+        unsigned product_groups = 0;
+        std::vector<Product> products;
         boost::context::fiber fiber, caller;
     };
     struct Warp {

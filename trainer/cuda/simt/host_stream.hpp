@@ -26,11 +26,12 @@ enum class FaultKind : std::uint8_t {
     kLeftBarrier,     ///< threads wait at a barrier or for their warp, others have ended or wait elsewhere
     kMixedWarp,       ///< lanes of a warp are in different operations
     kWaitUndeclared,  ///< a kernel that declares no waits waited
-    kLeftCopies,      ///< a thread ended before its copies
+    kLeftCopies,      ///< a thread ended before its copies or products
     kTwoWrites,       ///< a number of an output was written twice
     kOutsideOutput,   ///< a number beyond an output was written
+    kMovedOperand,    ///< a tile changed between a warpgroup's product and its wait
 };
-inline constexpr std::size_t kFaultKinds = 6;
+inline constexpr std::size_t kFaultKinds = 7;
 
 /// How often each kind of fault was seen. Any thread adds.
 class SimtFaults {

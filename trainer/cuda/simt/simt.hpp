@@ -19,6 +19,11 @@
 // copy16 (from memory to shared memory, there after commit_copies() and wait_copies<n>(), all but the last n
 // groups of them; what is not `valid` becomes zeros), and atomic_min. All lanes of a warp take part in a
 // warp's operation.
+//
+// Where has_wgmma(), four warps that follow one another from a multiple of four on, a warpgroup, multiply
+// tiles in shared memory: wgmma_begin(), wgmma_s8, wgmma_commit(), and wgmma_wait<n>() for all but the last n
+// groups. Until then nobody changes the tiles or looks at the sums. share_with_wgmma() comes between a
+// thread's writes or copies to a tile and the barrier after which it is multiplied.
 #pragma once
 
 #include <cstdint>
@@ -46,3 +51,16 @@ inline constexpr unsigned kWarp = 32;
 #else
 #include "trainer/cuda/simt/host-inl.hpp"
 #endif
+
+namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
+
+/// Where word `word` of 16 of a line of 64 digits lies in a tile for wgmma_s8, whose first word lies at a
+/// multiple of 1,024 bytes: pieces of four words change places, so that eight lines are read from different
+/// banks (PTX ISA, swizzle of 64 bytes).
+ASSAY_BOTH unsigned swizzled_word(unsigned line, unsigned word) {
+    return line * 16 + (word / 4 ^ line / 2 % 4) * 4 + word % 4;
+}
+
+}  // namespace ASSAY_MACHINE
+}  // namespace assay::trainer::cuda
