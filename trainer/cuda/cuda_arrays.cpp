@@ -19,6 +19,7 @@ namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
 namespace {
+constexpr std::uint64_t kDigestWords = 4;
 static_assert(std::endian::native == std::endian::little, "digests are copied as they lie in memory");
 
 HashPersonal words_of(const base::Personal& personal) {
@@ -83,44 +84,68 @@ bool CudaDevice::is_finite(DeviceView array) {
 }
 
 template <class T>
-OutputArray<std::uint64_t> CudaDevice::tile_digests(std::uint64_t cols, std::span<const T> matrix,
-                                                    Place place) {
-    constexpr std::uint64_t kWords = 4, kTile = arithmetic::kTile;
+void CudaDevice::tile_digests(std::uint64_t cols, std::span<const T> matrix, Place place,
+                              OutputArray<std::uint64_t> digests) {
+    constexpr std::uint64_t kTile = arithmetic::kTile;
     const std::uint64_t rows = matrix.size() / cols, across = (cols + kTile - 1) / kTile;
-    const OutputArray<std::uint64_t> digests = digests_.of(kWords * arithmetic::tile_count(rows, cols));
     // Whole rows of tiles.
     const std::uint64_t numbers = options_.band * sizeof(float) / sizeof(T);
     const std::uint64_t height = std::max<std::uint64_t>(numbers / cols / kTile, 1) * kTile;
     const std::uint64_t part = place == Place::kCard ? matrix.size() : std::min(height, rows) * cols;
     in_parts(matrix, place, part, [&](std::uint64_t first, std::uint64_t count, const T* at) {
         OutputArray<std::uint64_t> some = digests;
-        some.data += kWords * (first / cols / kTile) * across;
-        some.count = kWords * arithmetic::tile_count(count / cols, cols);
+        some.data += kDigestWords * (first / cols / kTile) * across;
+        some.count = kDigestWords * arithmetic::tile_count(count / cols, cols);
         hash_tiles(stream(), TileHashArgs<T>{count / cols, cols, at, personal_of<T>(), some});
     });
-    return digests;
 }
 
 template <class T>
 std::vector<base::Hash256> CudaDevice::array_roots(const std::vector<program::TensorInfo>& tensors,
                                                    std::span<const std::span<const T>> arrays) {
-    constexpr std::size_t kWords = 4;
-    const OutputArray<std::uint64_t> roots = roots_.of(kWords * tensors.size() * arrays.size());
-    std::uint64_t* next = roots.data;
-    for (const std::span<const T> array : arrays) {
-        const Place place = place_of(array.data());
-        for (const program::TensorInfo& tensor : tensors) {
-            const std::uint64_t leaves = arithmetic::tile_count(tensor.rows, tensor.cols);
-            if (leaves != 0) {
-                const auto matrix = array.subspan(tensor.offset, tensor.size());
-                const auto digests = tile_digests(tensor.cols, matrix, place);
-                const auto* const root =
-                    hash_tree(stream(), leaves, digests, more_digests_.of(kWords * ((leaves + 1) / 2)),
-                              words_of(base::personal::kNode));
-                lanes_.copy(CardLane::kWork, Direction::kOnCard, next, root, sizeof(base::Hash256));
+    std::vector<const program::TensorInfo*> hashed;  // those with a number
+    std::vector<std::uint64_t> leaves;
+    std::vector<HashedMatrix> matrices;
+    for (const program::TensorInfo& tensor : tensors) {
+        if (tensor.size() == 0) continue;
+        hashed.push_back(&tensor);
+        leaves.push_back(arithmetic::tile_count(tensor.rows, tensor.cols));
+        matrices.push_back({tensor.offset, tensor.rows, tensor.cols});
+    }
+    const auto levels = tree_levels(leaves);
+    std::vector<std::uint32_t> table;
+    for (const auto& level : levels) table.insert(table.end(), level.begin(), level.end());
+    tree_table_.put(table);
+    matrices_.put(matrices);
+    const std::uint64_t all = levels.front().back(), size = kDigestWords * hashed.size();
+    const OutputArray<std::uint64_t> roots = roots_.of(size * arrays.size());
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const Place place = place_of(arrays[i].data());
+        const OutputArray<std::uint64_t> digests = digests_.of(kDigestWords * all);
+        if (std::is_same_v<T, float> && place == Place::kCard) {
+            hash_tiles(stream(), TilesHashArgs{.numbers = reinterpret_cast<const float*>(arrays[i].data()),
+                                               .matrices = matrices_.data(),
+                                               .first = tree_table_.data(),
+                                               .count = static_cast<unsigned>(hashed.size()),
+                                               .leaves = all,
+                                               .personal = personal_of<float>(),
+                                               .digests = digests});
+        } else {
+            for (std::size_t t = 0; t < hashed.size(); ++t) {
+                OutputArray<std::uint64_t> some = digests;
+                some.data += kDigestWords * levels.front()[t];
+                some.count = kDigestWords * leaves[t];
+                tile_digests(hashed[t]->cols, arrays[i].subspan(hashed[t]->offset, hashed[t]->size()), place,
+                             some);
             }
-            next += kWords;
         }
+        const std::uint64_t above = levels.size() > 1 ? levels[1].back() : 0;
+        const auto* const found =
+            hash_trees(stream(), levels, tree_table_.data(), digests, more_digests_.of(kDigestWords * above),
+                       words_of(base::personal::kNode));
+        if (size != 0)
+            lanes_.copy(CardLane::kWork, Direction::kOnCard, roots.data + i * size, found,
+                        size * sizeof(std::uint64_t));
     }
     // All of them in one copy.
     std::vector<std::uint64_t> words(roots.count);
@@ -129,15 +154,15 @@ std::vector<base::Hash256> CudaDevice::array_roots(const std::vector<program::Te
     std::vector<base::Hash256> found;
     const std::uint64_t* word = words.data();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-        std::vector<base::Hash256> leaves;
-        leaves.reserve(tensors.size());
+        std::vector<base::Hash256> above;
+        above.reserve(tensors.size());
         for (const program::TensorInfo& tensor : tensors) {
             const bool is_empty = tensor.size() == 0;
-            leaves.push_back(
+            above.push_back(
                 program::tensor_leaf(tensor, is_empty ? base::merkle_empty_root() : hash_of(word)));
-            word += kWords;
+            if (!is_empty) word += kDigestWords;
         }
-        found.push_back(base::merkle_root(leaves));
+        found.push_back(base::merkle_root(above));
     }
     return found;
 }
@@ -157,11 +182,12 @@ base::Outcome<std::vector<base::Hash256>> CudaDevice::roots(const std::vector<pr
 void CudaDevice::tile_hashes(std::uint64_t cols, std::span<const float> matrix,
                              std::span<base::Hash256> out) {
     if (out.empty()) return;
-    const auto digests = tile_digests(cols, matrix, Place::kPlain);
+    const auto digests = digests_.of(kDigestWords * arithmetic::tile_count(matrix.size() / cols, cols));
+    tile_digests(cols, matrix, Place::kPlain, digests);
     std::vector<std::uint64_t> found(digests.count);
     lanes_.to_host(found.data(), digests.data, found.size() * sizeof(std::uint64_t));
     require_sound();
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = hash_of(&found[4 * i]);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = hash_of(&found[kDigestWords * i]);
 }
 
 base::Outcome<base::Hash256> CudaDevice::update_root(const std::vector<program::TensorInfo>& tensors,

@@ -33,6 +33,8 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       digests_(lanes_),
       more_digests_(lanes_),
       roots_(lanes_),
+      matrices_(lanes_),
+      tree_table_(lanes_),
       sums_(lanes_),
       more_sums_(lanes_),
       update_(lanes_),

@@ -139,7 +139,8 @@ private:
     void in_parts(std::span<const T> array, Place place, std::uint64_t part, const Work& work);
     // Digests of a matrix's tiles.
     template <class T>
-    OutputArray<std::uint64_t> tile_digests(std::uint64_t cols, std::span<const T> matrix, Place place);
+    void tile_digests(std::uint64_t cols, std::span<const T> matrix, Place place,
+                      OutputArray<std::uint64_t> digests);
     // Roots of arrays that are cut into tensors.
     template <class T>
     std::vector<base::Hash256> array_roots(const std::vector<program::TensorInfo>& tensors,
@@ -193,6 +194,8 @@ private:
     Digited left_, right_;
     std::vector<Held> adopted_;
     CardRoom<std::uint64_t> digests_, more_digests_, roots_;
+    CardRoom<HashedMatrix> matrices_;
+    CardRoom<std::uint32_t> tree_table_;
     CardRoom<float> sums_, more_sums_;  // of columns, sequences, tiles
     CardRoom<std::int64_t> update_;
     CardRoom<const std::int64_t*> updates_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: what is allocated, adopted and streamed, and what a plan has to leave for the device itself.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "contracts/arithmetic/optimizer.hpp"
@@ -194,9 +195,12 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     // Tokens and targets; those of a micro-batch, sorted; rotations.
     bytes += 2 * room(kWord * all) + 3 * room(kWord * (shape.sequences * context + 1));
     bytes += 2 * room(kWord * context * program.model.head_dim());
-    // Digests of tiles and of tensors, for all three arrays of a state.
-    bytes += room(kDigest * most_tiles) + room(kDigest * (most_tiles + 1) / 2);
-    bytes += room(3 * kDigest * program.parameters.size());
+    // Digests of an array's tiles and of the level above, and of tensors for all three arrays of a state;
+    // where each tensor's digests begin on every level.
+    const std::uint64_t tensors = program.parameters.size();
+    bytes += room(kDigest * tiles) + room(kDigest * (tiles + tensors) / 2);
+    bytes += room(3 * kDigest * tensors) + room(sizeof(HashedMatrix) * tensors);
+    bytes += room(kWord * (tensors + 1) * (1 + std::bit_width(most_tiles)));
     // Parts of streamed arrays: two of a merge's, the largest; an update's numbers.
     const std::uint64_t band = std::max(options_.band, kTile * widest_parameter);
     bytes += room(2 * 4 * kWord * band) + room(2 * kWord * options_.band);

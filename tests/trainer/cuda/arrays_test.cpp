@@ -37,6 +37,13 @@ std::vector<base::Hash256> as_hashes(const test::CardVector<std::uint64_t>& dige
     return hashes;
 }
 
+// Levels of trees as one table.
+test::CardVector<std::uint32_t> table_of(const std::vector<std::vector<std::uint32_t>>& levels) {
+    test::CardVector<std::uint32_t> table;
+    for (const auto& level : levels) table.insert(table.end(), level.begin(), level.end());
+    return table;
+}
+
 // The root by kernels.
 template <class T>
 base::Hash256 root_by_kernels(TestStream& stream, std::uint64_t rows, std::uint64_t cols,
@@ -44,8 +51,10 @@ base::Hash256 root_by_kernels(TestStream& stream, std::uint64_t rows, std::uint6
     const std::uint64_t leaves = arithmetic::tile_count(rows, cols);
     test::CardVector<std::uint64_t> digests(4 * leaves), other(4 * ((leaves + 1) / 2));
     hash_tiles(stream, TileHashArgs<T>{rows, cols, matrix.data(), words_of(personal), output(digests)});
-    const std::uint64_t* const root =
-        hash_tree(stream, leaves, output(digests), output(other), words_of(base::personal::kNode));
+    const auto levels = tree_levels(std::span(&leaves, 1));
+    const auto table = table_of(levels);
+    const std::uint64_t* const root = hash_trees(stream, levels, table.data(), output(digests), output(other),
+                                                 words_of(base::personal::kNode));
     test::settle();
     return as_hashes({root, root + 4}).front();
 }
@@ -96,6 +105,49 @@ struct MergeCase {
     }
 };
 }  // namespace
+
+TEST_CASE("matrices that are hashed together have the roots that each has alone", "[trainer][cuda]") {
+    struct Size {
+        std::uint64_t rows, cols;
+    };
+    constexpr Size kSizes[] = {{1, 1}, {33, 50}, {1, 768}, {16, 16}, {100, 17}, {5, 5}};
+    std::mt19937 random(64);
+    std::vector<std::uint64_t> leaves;
+    test::CardVector<HashedMatrix> matrices;
+    std::uint64_t size = 3;  // matrices may begin anywhere
+    for (const Size one : kSizes) {
+        leaves.push_back(arithmetic::tile_count(one.rows, one.cols));
+        matrices.push_back({size, one.rows, one.cols});
+        size += one.rows * one.cols;
+    }
+    const CardFloats array = numbers(random, size);
+    const auto levels = tree_levels(leaves);
+    const auto table = table_of(levels);
+    const std::uint64_t all = levels.front().back();
+    in_every_order([&](TestStream& stream) {
+        test::CardVector<std::uint64_t> digests(4 * all), other(4 * levels[1].back());
+        hash_tiles(stream, TilesHashArgs{.numbers = array.data(),
+                                         .matrices = matrices.data(),
+                                         .first = table.data(),
+                                         .count = static_cast<unsigned>(matrices.size()),
+                                         .leaves = all,
+                                         .personal = words_of(base::personal::kTile),
+                                         .digests = output(digests)});
+        const std::uint64_t* const roots = hash_trees(stream, levels, table.data(), output(digests),
+                                                      output(other), words_of(base::personal::kNode));
+        test::settle();
+        const test::CardVector<std::uint64_t> words(roots, roots + 4 * matrices.size());
+        const auto found = as_hashes(words);
+        for (std::size_t i = 0; i < matrices.size(); ++i) {
+            const HashedMatrix& one = matrices[i];
+            const CardFloats alone(
+                array.begin() + static_cast<std::ptrdiff_t>(one.first),
+                array.begin() + static_cast<std::ptrdiff_t>(one.first + one.rows * one.cols));
+            INFO(one.rows << "x" << one.cols);
+            REQUIRE(found[i] == root_by_kernels(stream, one.rows, one.cols, alone, base::personal::kTile));
+        }
+    });
+}
 
 TEST_CASE("roots by kernels are the law's", "[trainer][cuda]") {
     std::mt19937 random(63);

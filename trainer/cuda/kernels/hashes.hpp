@@ -105,6 +105,66 @@ struct TileHashArgs {
     OutputArray<std::uint64_t> digests;  ///< four numbers each
 };
 
+namespace hashes {
+
+/// The numbers from place `at` of a tile on that fill eight bytes.
+template <class T, HashFault kFault>
+ASSAY_SIMT std::uint64_t word_of(const T* numbers, std::uint64_t rows, std::uint64_t cols, std::uint64_t top,
+                                 std::uint64_t left, unsigned at) {
+    constexpr std::uint64_t kSide = 16;
+    constexpr unsigned kPerWord = 8 / sizeof(T);
+    std::uint64_t word = 0;
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < kPerWord; ++i) {
+        const std::uint64_t row = top + (at + i) / kSide, column = left + (at + i) % kSide;
+        const bool is_there =
+            kFault == HashFault::kUnpadded ? row * cols + column < rows * cols : row < rows && column < cols;
+        if (!is_there) continue;
+        const T number = numbers[row * cols + column];
+        std::uint64_t bits = 0;
+        if constexpr (sizeof(T) == sizeof(float)) bits = static_cast<std::uint32_t>(bits_of(number));
+        if constexpr (sizeof(T) != sizeof(float)) bits = static_cast<std::uint64_t>(number);
+        word |= bits << (i * 8 * sizeof(T));
+    }
+    return word;
+}
+
+/// The digest of leaf `leaf` of a matrix.
+template <class T, HashFault kFault>
+ASSAY_SIMT void hash_tile(const T* numbers, std::uint64_t rows, std::uint64_t cols, std::uint64_t leaf,
+                          const HashPersonal& personal, std::uint64_t (&h)[8]) {
+    constexpr std::uint64_t kSide = 16;
+    constexpr unsigned kPerWord = 8 / sizeof(T), kPieces = 256 * sizeof(T) / 128;
+    const std::uint64_t across = (cols + kSide - 1) / kSide;
+    const std::uint64_t top = leaf / across * kSide, left = leaf % across * kSide;
+    blake2b::begin(h, personal);
+    ASSAY_NO_UNROLL
+    for (unsigned piece = 0; piece < kPieces; ++piece) {
+        std::uint64_t m[16];
+        ASSAY_UNROLL
+        for (unsigned word = 0; word < 16; ++word)
+            m[word] = word_of<T, kFault>(numbers, rows, cols, top, left, (piece * 16 + word) * kPerWord);
+        blake2b::compress(h, m, (piece + 1) * 128, piece + 1 == kPieces);
+    }
+}
+
+/// Which part of a row of parts holds number i: parts begin at ascending `first`, of which there is one more
+/// than parts.
+ASSAY_SIMT unsigned part_of(const std::uint32_t* first, unsigned parts, std::uint64_t i) {
+    unsigned low = 0, high = parts;
+    while (high - low > 1) {
+        const unsigned middle = low + (high - low) / 2;
+        if (first[middle] <= i) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+}  // namespace hashes
+
 /// A thread a leaf. T: float or int64.
 template <class T, HashFault kFault = HashFault::kNone>
 struct TileHash {
@@ -112,7 +172,6 @@ struct TileHash {
     static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = false;
     static constexpr std::uint64_t kSide = 16;
-    static constexpr unsigned kPerWord = 8 / sizeof(T);
     using Args = TileHashArgs<T>;
     struct Shared {};
     template <class Visit>
@@ -128,51 +187,67 @@ struct TileHash {
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         const std::uint64_t leaf = std::uint64_t{block.x()} * kThreads + block.thread();
-        const std::uint64_t across = (args.cols + kSide - 1) / kSide;
-        const std::uint64_t top = leaf / across * kSide, left = leaf % across * kSide;
-        if (top >= args.rows) return;
+        if (leaf >= (args.rows + kSide - 1) / kSide * ((args.cols + kSide - 1) / kSide)) return;
         std::uint64_t h[8];
-        blake2b::begin(h, args.personal);
-        constexpr unsigned kPieces = 256 * sizeof(T) / 128;
-        for (unsigned piece = 0; piece < kPieces; ++piece) {
-            std::uint64_t m[16];
-            ASSAY_UNROLL
-            for (unsigned word = 0; word < 16; ++word) {
-                m[word] = word_of(args, top, left, (piece * 16 + word) * kPerWord);
-            }
-            blake2b::compress(h, m, (piece + 1) * 128, piece + 1 == kPieces);
-        }
+        hashes::hash_tile<T, kFault>(args.numbers, args.rows, args.cols, leaf, args.personal, h);
         for (unsigned i = 0; i < 4; ++i) args.digests.set(leaf * 4 + i, h[i]);
     }
+};
 
-private:
-    // The numbers from place `at` of the tile on that fill eight bytes.
-    static ASSAY_SIMT std::uint64_t word_of(const Args& args, std::uint64_t top, std::uint64_t left,
-                                            unsigned at) {
-        std::uint64_t word = 0;
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < kPerWord; ++i) {
-            const std::uint64_t row = top + (at + i) / kSide, column = left + (at + i) % kSide;
-            const bool is_there = kFault == HashFault::kUnpadded
-                                      ? row * args.cols + column < args.rows * args.cols
-                                      : row < args.rows && column < args.cols;
-            if (!is_there) continue;
-            word |= bits(args.numbers[row * args.cols + column]) << (i * 8 * sizeof(T));
-        }
-        return word;
+/// A matrix of several whose tiles are hashed together.
+struct HashedMatrix {
+    std::uint64_t first = 0;  ///< its first number's place
+    std::uint64_t rows = 0;
+    std::uint64_t cols = 0;
+};
+
+struct TilesHashArgs {
+    const float* numbers = nullptr;
+    const HashedMatrix* matrices = nullptr;
+    const std::uint32_t* first = nullptr;  ///< of each matrix its first leaf, and behind the last one's last
+    unsigned count = 0;                    ///< of matrices
+    std::uint64_t leaves = 0;              ///< of all
+    HashPersonal personal;
+    OutputArray<std::uint64_t> digests;
+};
+
+/// The same of all matrices of an array: small ones would leave a card idle one by one.
+struct TilesHash {
+    static constexpr unsigned kThreads = 64;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = TilesHashArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.digests);
     }
-    static ASSAY_SIMT std::uint64_t bits(float x) { return static_cast<std::uint32_t>(bits_of(x)); }
-    static ASSAY_SIMT std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.leaves + kThreads - 1) / kThreads), 1, 1};
+    }
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t leaf = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (leaf >= args.leaves) return;
+        const unsigned matrix = hashes::part_of(args.first, args.count, leaf);
+        const HashedMatrix of = args.matrices[matrix];
+        std::uint64_t h[8];
+        hashes::hash_tile<float, HashFault::kNone>(args.numbers + of.first, of.rows, of.cols,
+                                                   leaf - args.first[matrix], args.personal, h);
+        for (unsigned i = 0; i < 4; ++i) args.digests.set(leaf * 4 + i, h[i]);
+    }
 };
 
 struct TreeLevelArgs {
-    std::uint64_t count = 0;               ///< digests below
-    const std::uint64_t* below = nullptr;  ///< four numbers each
+    const std::uint32_t* below = nullptr;  ///< of each tree its first digest below, and behind the last one's
+    const std::uint32_t* above = nullptr;  ///< the same above
+    unsigned trees = 0;
+    std::uint64_t count = 0;                 ///< digests above
+    const std::uint64_t* digests = nullptr;  ///< below, four numbers each
     HashPersonal personal;
-    OutputArray<std::uint64_t> above;
+    OutputArray<std::uint64_t> out;
 };
 
-/// A level of a Merkle tree: a thread a node; one without a neighbour goes up unchanged.
+/// A level of several Merkle trees: a thread a node; one without a neighbour goes up unchanged.
 struct TreeLevel {
     static constexpr unsigned kThreads = 64;
     static constexpr unsigned kBlocks = 4;
@@ -181,24 +256,26 @@ struct TreeLevel {
     struct Shared {};
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
-        visit(args.above);
+        visit(args.out);
     }
     static Grid grid(const Args& args) {
-        return {static_cast<unsigned>(((args.count + 1) / 2 + kThreads - 1) / kThreads), 1, 1};
+        return {static_cast<unsigned>((args.count + kThreads - 1) / kThreads), 1, 1};
     }
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         const std::uint64_t node = std::uint64_t{block.x()} * kThreads + block.thread();
-        if (2 * node >= args.count) return;
-        const std::uint64_t* const from = args.below + 8 * node;
-        if (2 * node + 1 == args.count) {
-            for (unsigned i = 0; i < 4; ++i) args.above.set(4 * node + i, from[i]);
+        if (node >= args.count) return;
+        const unsigned tree = hashes::part_of(args.above, args.trees, node);
+        const std::uint64_t first = args.below[tree] + 2 * (node - args.above[tree]);
+        const std::uint64_t* const from = args.digests + 4 * first;
+        if (first + 1 == args.below[tree + 1]) {
+            for (unsigned i = 0; i < 4; ++i) args.out.set(4 * node + i, from[i]);
             return;
         }
         std::uint64_t h[8], m[16] = {};
         blake2b::begin(h, args.personal);
         for (unsigned i = 0; i < 8; ++i) m[i] = from[i];
         blake2b::compress(h, m, 64, true);
-        for (unsigned i = 0; i < 4; ++i) args.above.set(4 * node + i, h[i]);
+        for (unsigned i = 0; i < 4; ++i) args.out.set(4 * node + i, h[i]);
     }
 };
 

@@ -24,8 +24,12 @@ struct OperandPlace {
     [[nodiscard]] ASSAY_BOTH std::uint64_t matrix(unsigned z) const {
         return z / inner * outer_stride + z % inner / sharing * inner_stride;
     }
+    /// From matrix(z), which costs divisions, to element (i, j).
+    [[nodiscard]] ASSAY_BOTH std::uint64_t element(unsigned i, unsigned j) const {
+        return i * row_stride + j * col_stride;
+    }
     [[nodiscard]] ASSAY_BOTH std::uint64_t at(unsigned z, unsigned i, unsigned j) const {
-        return matrix(z) + i * row_stride + j * col_stride;
+        return matrix(z) + element(i, j);
     }
 };
 

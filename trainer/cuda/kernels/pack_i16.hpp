@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives products of profile i16 their operands: rows of A or columns of B along k ("lines") as digits of base
 // 256, each in [-128, 127], and an exponent for every line and block of k (contracts/arithmetic/
-// exact_product.hpp). Digits of one weight are a plane; a line has its blocks one after another, each filled
-// up with zeros to a multiple of 32.
+// exact_product.hpp). Digits of one weight are a plane. A line has its blocks one after another, each filled
+// up with zeros to whole pieces of 64 digits; of a piece all planes lie together, so that a warp reads whole
+// lines of memory.
 #pragma once
 
 #include "trainer/cuda/kernels/fixed_point.hpp"
@@ -10,6 +11,10 @@
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
+
+/// Digits of k that lie together, of a plane.
+inline constexpr unsigned kPieceDigits = 64;
+inline constexpr unsigned kPieceWords = kPieceDigits / 4;
 
 /// Where the digits of `lines` lines of `depth` numbers lie, in blocks of `block`.
 struct DigitPlace {
@@ -24,21 +29,23 @@ struct DigitPlace {
         const unsigned rest = depth - b * block;
         return rest < block ? rest : block;
     }
-    /// Words of four digits that a block takes.
+    /// Words of four digits that a block takes in a plane.
     [[nodiscard]] ASSAY_BOTH unsigned block_words() const {
-        return ((block < depth ? block : depth) + 31) / 32 * 8;
+        return ((block < depth ? block : depth) + kPieceDigits - 1) / kPieceDigits * kPieceWords;
     }
     [[nodiscard]] ASSAY_BOTH std::uint64_t line_words() const {
-        return std::uint64_t{blocks()} * block_words();
+        return std::uint64_t{blocks()} * block_words() * planes;
     }
     /// Of a matrix: words of digits, and exponents.
-    [[nodiscard]] ASSAY_BOTH std::uint64_t words() const { return planes * lines * line_words(); }
+    [[nodiscard]] ASSAY_BOTH std::uint64_t words() const { return lines * line_words(); }
     [[nodiscard]] ASSAY_BOTH std::uint64_t exponents() const { return std::uint64_t{blocks()} * lines; }
     /// First word of a block of a line.
-    [[nodiscard]] ASSAY_BOTH std::uint64_t word(unsigned matrix, unsigned plane, unsigned line,
-                                                unsigned b) const {
-        return matrix * words() + (std::uint64_t{plane} * lines + line) * line_words() +
-               std::uint64_t{b} * block_words();
+    [[nodiscard]] ASSAY_BOTH std::uint64_t first_word(unsigned matrix, unsigned line, unsigned b) const {
+        return matrix * words() + line * line_words() + std::uint64_t{b} * block_words() * planes;
+    }
+    /// From there to a word of a plane of the block.
+    [[nodiscard]] ASSAY_BOTH unsigned word(unsigned plane, unsigned number) const {
+        return (number / kPieceWords * planes + plane) * kPieceWords + number % kPieceWords;
     }
     [[nodiscard]] ASSAY_BOTH std::uint64_t exponent(unsigned matrix, unsigned line, unsigned b) const {
         return matrix * exponents() + std::uint64_t{b} * lines + line;
@@ -105,16 +112,12 @@ struct Pack {
         const std::uint64_t stride = args.from.place.col_stride;
         const Line of{from, stride, line, first, length, stride == 1 && is_aligned16(from)};
         std::uint32_t most = 0;
-        if (of.fours) {
-            for (unsigned k = 4 * block.lane(); k < length; k += 4 * kWarp) {
-                float values[4];
-                load(of, k, values);
-                ASSAY_UNROLL
-                for (unsigned i = 0; i < 4; ++i) most = packing::larger(most, values[i]);
-            }
-        } else {
-            for (unsigned k = block.lane(); k < length; k += kWarp)
-                most = packing::larger(most, packing::masked<kMask>(from[k * stride], line, first + k));
+        ASSAY_UNROLL_BY(4)
+        for (unsigned word = block.lane(); 4 * word < length; word += kWarp) {
+            float values[4];
+            load(of, 4 * word, values);
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < 4; ++i) most = packing::larger(most, values[i]);
         }
         for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) {
             const std::uint32_t other = block.shfl_xor(most, lanes);
@@ -122,8 +125,8 @@ struct Pack {
         }
         const std::int32_t exponent = row_exponent(most, static_cast<int>(args.place.planes));
         if (block.lane() == 0) args.exponents.set(args.place.exponent(block.z(), line, b), exponent);
-        const std::uint64_t to = args.place.word(block.z(), 0, line, b);
-        const std::uint64_t next = args.place.lines * args.place.line_words();
+        const std::uint64_t to = args.place.first_word(block.z(), line, b);
+        ASSAY_UNROLL_BY(4)
         for (unsigned word = block.lane(); word < args.place.block_words(); word += kWarp) {
             if (kFault == ProductFault::kStaleDigits && 4 * word >= length) continue;
             float values[4];
@@ -133,7 +136,8 @@ struct Pack {
             for (unsigned i = 0; i < 4; ++i) packing::add_digits(values[i], exponent, i, words);
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < 3; ++plane) {
-                if (plane < args.place.planes) args.digits.set(to + plane * next + word, words[plane]);
+                if (plane < args.place.planes)
+                    args.digits.set(to + args.place.word(plane, word), words[plane]);
             }
         }
     }
@@ -149,18 +153,15 @@ private:
     // Four numbers from k of the block on; zeros beyond its end.
     static ASSAY_SIMT void load(const Line& of, unsigned k, float (&values)[4]) {
         if (of.fours && k + 4 <= of.length) {
-            load4(of.from + k, values);
+            read4(of.from + k, values);
+        } else {
             ASSAY_UNROLL
             for (unsigned i = 0; i < 4; ++i)
-                values[i] = packing::masked<kMask>(values[i], of.line, of.first + k + i);
-            return;
+                values[i] = k + i < of.length ? read(of.from + (k + i) * of.stride) : 0.0F;
         }
         ASSAY_UNROLL
-        for (unsigned i = 0; i < 4; ++i) {
-            values[i] = k + i < of.length
-                            ? packing::masked<kMask>(of.from[(k + i) * of.stride], of.line, of.first + k + i)
-                            : 0.0F;
-        }
+        for (unsigned i = 0; i < 4; ++i)
+            values[i] = packing::masked<kMask>(values[i], of.line, of.first + k + i);
     }
 };
 
@@ -172,7 +173,8 @@ struct PackAcross {
     static constexpr unsigned kThreads = kWarps * kWarp;
     static constexpr unsigned kBlocks = 2;
     static constexpr bool kWaits = true;
-    static constexpr unsigned kTurnWords = 2 * kWarp;  // of a line that are made at a time
+    static constexpr unsigned kTurnWords = 2 * kWarp;      // of a line that are made at a time
+    static constexpr unsigned kOwn = kTurnWords / kWarps;  // of those, a warp's
     using Args = PackArgs;
     struct Shared {
         std::uint32_t most[kWarps][kWarp];
@@ -195,8 +197,11 @@ struct PackAcross {
         const bool is_line = line < args.place.lines;
         const float* const from = args.from.data + args.from.place.at(block.z(), is_line ? line : 0, first);
         std::uint32_t most = 0;
-        for (unsigned k = block.warp(); is_line && k < length; k += kWarps)
-            most = packing::larger(most, packing::masked<kMask>(from[k * stride], line, first + k));
+        ASSAY_UNROLL_BY(8)
+        for (unsigned k = block.warp(); k < length; k += kWarps) {
+            most = packing::larger(
+                most, packing::masked<kMask>(is_line ? read(from + k * stride) : 0.0F, line, first + k));
+        }
         shared.most[block.warp()][block.lane()] = most;
         block.sync();
         ASSAY_UNROLL
@@ -207,32 +212,38 @@ struct PackAcross {
         const std::int32_t exponent = row_exponent(most, static_cast<int>(args.place.planes));
         if (is_line && block.warp() == 0)
             args.exponents.set(args.place.exponent(block.z(), line, b), exponent);
-        const unsigned all = args.place.block_words();
-        const std::uint64_t next = args.place.lines * args.place.line_words();
+        const unsigned all = args.place.block_words(), planes = args.place.planes;
         for (unsigned begin = 0; begin < all; begin += kTurnWords) {
+            // All loads first: a store would hold the next ones back.
+            float values[kOwn][4];
             ASSAY_UNROLL
-            for (unsigned own = block.warp(); own < kTurnWords; own += kWarps) {
+            for (unsigned i = 0; i < 4 * kOwn; ++i) {
+                const unsigned k = 4 * (begin + block.warp() + i / 4 * kWarps) + i % 4;
+                values[i / 4][i % 4] = packing::masked<kMask>(
+                    is_line && k < length ? read(from + k * stride) : 0.0F, line, first + k);
+            }
+            ASSAY_UNROLL
+            for (unsigned own = 0; own < kOwn; ++own) {
                 std::uint32_t words[3] = {0, 0, 0};
                 ASSAY_UNROLL
-                for (unsigned i = 0; i < 4; ++i) {
-                    const unsigned k = 4 * (begin + own) + i;
-                    if (!is_line || k >= length) continue;
-                    packing::add_digits(packing::masked<kMask>(from[k * stride], line, first + k), exponent,
-                                        i, words);
-                }
+                for (unsigned i = 0; i < 4; ++i) packing::add_digits(values[own][i], exponent, i, words);
                 ASSAY_UNROLL
                 for (unsigned plane = 0; plane < 3; ++plane)
-                    shared.words[plane][block.lane()][own] = words[plane];
+                    shared.words[plane][block.lane()][block.warp() + own * kWarps] = words[plane];
             }
             block.sync();
-            for (unsigned i = block.warp(); i < kWarp && first_line + i < args.place.lines; i += kWarps) {
-                const std::uint64_t to = args.place.word(block.z(), 0, first_line + i, b) + begin;
-                for (unsigned word = block.lane(); word < kTurnWords && begin + word < all; word += kWarp) {
-                    if (kFault == ProductFault::kStaleDigits && 4 * (begin + word) >= length) continue;
-                    ASSAY_UNROLL
-                    for (unsigned plane = 0; plane < 3; ++plane) {
-                        if (plane < args.place.planes)
-                            args.digits.set(to + plane * next + word, shared.words[plane][i][word]);
+            ASSAY_UNROLL
+            for (unsigned i = block.warp(); i < kWarp; i += kWarps) {
+                if (first_line + i >= args.place.lines) continue;
+                const std::uint64_t to = args.place.first_word(block.z(), first_line + i, b);
+                ASSAY_UNROLL
+                for (unsigned piece = 0; piece < kTurnWords; piece += kPieceWords) {
+                    for (unsigned at = block.lane(); at < planes * kPieceWords; at += kWarp) {
+                        const unsigned plane = at / kPieceWords, word = piece + at % kPieceWords;
+                        if (begin + word >= all) continue;
+                        if (kFault == ProductFault::kStaleDigits && 4 * (begin + word) >= length) continue;
+                        args.digits.set(to + args.place.word(plane, begin + word),
+                                        shared.words[plane][i][word]);
                     }
                 }
             }

@@ -52,16 +52,16 @@ struct ProductF32 {
         // A thread's rows and columns lie four by four, so that neighbours read shared memory side by side.
         const unsigned down = block.thread() / kAcross * 4, across = block.thread() % kAcross * 4;
         float sums[kOwn][kOwn];
-        load(block, args, row + down, column + across, sums);
+        const std::uint64_t matrix = args.to.matrix(block.z());
+        load(args, matrix, row + down, column + across, sums);
         const unsigned first = kMask == Mask::kFromOn ? row : 0;
         const unsigned end = kMask == Mask::kUpTo && row + kRows < args.k ? row + kRows : args.k;
         const unsigned tiles = first < end ? (end - first + kStep - 1) / kStep : 0;
         const OperandPlace &pa = args.a.place, &pb = args.b.place;
-        // Neighbouring threads copy what lies side by side.
         const CopiedTile<kRows> a(block, args.a.data + pa.matrix(block.z()), {pa.row_stride, pa.col_stride},
-                                  row, args.m, pa.col_stride == 1);
+                                  row, args.m);
         const CopiedTile<kColumns> b(block, args.b.data + pb.matrix(block.z()),
-                                     {pb.col_stride, pb.row_stride}, column, args.n, pb.col_stride != 1);
+                                     {pb.col_stride, pb.row_stride}, column, args.n);
         stage(block, a, b, first, end, 0);
         for (unsigned tile = 0; tile < tiles; ++tile) {
             const unsigned k = first + tile * kStep;
@@ -72,7 +72,7 @@ struct ProductF32 {
             if (kFault != ProductFault::kMissingBarrier) block.sync();
         }
         block.template wait_copies<0>();
-        store(block, args, row + down, column + across, sums);
+        store(args, matrix, row + down, column + across, sums);
     }
 
 private:
@@ -81,29 +81,39 @@ private:
         std::uint64_t k = 0;
     };
 
+    // How the tiles of an operand are copied.
+    enum class Way : std::uint8_t {
+        kFours,  ///< four rows or columns that lie side by side at a time
+        kWhole,  ///< one by one, where all of a tile is there
+        kCut,    ///< one by one; what lies beyond the operand becomes zeros
+    };
+
     // What a thread copies of an operand's tile at k = 0: found once, since a loop that found it again for
     // each tile would spend more on it than on the product.
     template <unsigned kExtent>
     struct CopiedTile {
         static constexpr unsigned kCopies = kStep * kExtent / kThreads;
-        static_assert(kThreads % kExtent == 0 && kThreads % kStep == 0 && kStep * kExtent % kThreads == 0);
-        const float* data;
+        static_assert(kThreads % kExtent == 0 && kThreads % kStep == 0 && kCopies % 4 == 0);
+        const float* data;  // the thread's first number
         Strides strides;
-        unsigned count;                // of rows or columns from the tile's first on
-        unsigned step, own;            // the first number's place in the tile
-        unsigned next_step, next_own;  // from a number to the thread's next one
-        std::uint64_t first, next;     // where it lies, and how far the next one
+        std::uint64_t next;  // from a number of the thread to its next
+        unsigned count;      // of rows or columns from the tile's first on
+        unsigned step, own;  // of the thread's first number
+        bool by_k;           // neighbouring threads copy neighbours along k, since they lie side by side
+        Way way;
 
         ASSAY_SIMT CopiedTile(const SimtBlock& block, const float* matrix, Strides by, unsigned begin,
-                              unsigned limit, bool by_k)
-            : data(matrix), strides(by), count(limit - begin) {
+                              unsigned limit)
+            : strides(by), count(limit - begin), by_k(by.k == 1) {
             const unsigned i = block.thread();
-            step = by_k ? i % kStep : i / kExtent;
-            own = by_k ? i / kStep : i % kExtent;
-            next_step = by_k ? 0 : kThreads / kExtent;
-            next_own = by_k ? kThreads / kStep : 0;
-            first = (begin + own) * by.own + step * by.k;
-            next = next_own * by.own + next_step * by.k;
+            const bool fours = by.own == 1 && by.k % 4 == 0 && is_aligned16(matrix);
+            way = count < kExtent ? Way::kCut : fours ? Way::kFours : Way::kWhole;
+            step = way == Way::kFours ? i / (kExtent / 4) : by_k ? i % kStep : i / kExtent;
+            own = way == Way::kFours ? i % (kExtent / 4) * 4 : by_k ? i / kStep : i % kExtent;
+            data = matrix + (begin + own) * by.own + step * by.k;
+            next = way == Way::kFours ? 4 * kThreads / kExtent * by.k
+                   : by_k             ? kThreads / kStep * by.own
+                                      : kThreads / kExtent * by.k;
         }
     };
 
@@ -122,17 +132,51 @@ private:
         block.commit_copies();
     }
 
-    // What lies beyond an operand becomes zeros.
     template <unsigned kExtent>
     static ASSAY_SIMT void copy(const SimtBlock& block, const CopiedTile<kExtent>& source, unsigned k,
                                 unsigned end, float (&to)[kStep][kExtent + kSkew]) {
-        std::uint64_t at = source.first + k * source.strides.k;
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < CopiedTile<kExtent>::kCopies; ++i) {
-            const unsigned step = source.step + i * source.next_step, own = source.own + i * source.next_own;
-            const bool valid = k + step < end && own < source.count;
-            block.copy4(&to[step][own], source.data + (valid ? at : 0), valid);
-            at += source.next;
+        constexpr unsigned kPitch = kExtent + kSkew, kCopies = CopiedTile<kExtent>::kCopies;
+        const float* from = source.data + k * source.strides.k;
+        float* const at = &to[source.step][source.own];
+        if (k + kStep > end || source.way == Way::kCut) {
+            copy_cut<kExtent>(block, source, k, end, from, at);
+        } else if (source.way == Way::kFours) {
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kCopies / 4; ++i, from += source.next)
+                block.copy16(at + i * (4 * kThreads / kExtent) * kPitch, from, true);
+        } else if (source.by_k) {
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kCopies; ++i, from += source.next)
+                block.copy4(at + i * (kThreads / kStep), from, true);
+        } else {
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kCopies; ++i, from += source.next)
+                block.copy4(at + i * (kThreads / kExtent) * kPitch, from, true);
+        }
+    }
+
+    // What lies beyond the operand, or beyond the last k, becomes zeros.
+    template <unsigned kExtent>
+    static ASSAY_SIMT void copy_cut(const SimtBlock& block, const CopiedTile<kExtent>& source, unsigned k,
+                                    unsigned end, const float* from, float* at) {
+        constexpr unsigned kPitch = kExtent + kSkew;
+        const bool fours = source.way == Way::kFours;
+        const unsigned copies = CopiedTile<kExtent>::kCopies / (fours ? 4 : 1);
+        const unsigned more_own = !fours && source.by_k ? kThreads / kStep : 0;
+        const unsigned more_steps = fours ? 4 * kThreads / kExtent : source.by_k ? 0 : kThreads / kExtent;
+        unsigned step = k + source.step, own = source.own;
+        ASSAY_NO_UNROLL
+        for (unsigned i = 0; i < copies; ++i) {
+            const bool valid = step < end && own < source.count;
+            if (fours) {
+                block.copy16(at, valid ? from : source.data, valid);
+            } else {
+                block.copy4(at, valid ? from : source.data, valid);
+            }
+            from += source.next;
+            at += more_own + more_steps * kPitch;
+            step += more_steps;
+            own += more_own;
         }
     }
 
@@ -194,7 +238,7 @@ private:
         return i < args.m && j < args.n && (kMask != Mask::kLower || j <= i);
     }
 
-    static ASSAY_SIMT void load(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
+    static ASSAY_SIMT void load(const Args& args, std::uint64_t matrix, unsigned row, unsigned column,
                                 float (&sums)[kOwn][kOwn]) {
         ASSAY_UNROLL
         for (unsigned i = 0; i < kOwn; ++i) {
@@ -202,13 +246,13 @@ private:
             for (unsigned j = 0; j < kOwn; ++j) {
                 const unsigned own = row + spread(i, kRows), other = column + spread(j, kColumns);
                 sums[i][j] = args.carry && exists(args, own, other)
-                                 ? args.c.get(args.to.at(block.z(), own, other))
+                                 ? args.c.get(matrix + args.to.element(own, other))
                                  : 0.0F;
             }
         }
     }
 
-    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, unsigned row, unsigned column,
+    static ASSAY_SIMT void store(const Args& args, std::uint64_t matrix, unsigned row, unsigned column,
                                  const float (&sums)[kOwn][kOwn]) {
         ASSAY_UNROLL
         for (unsigned i = 0; i < kOwn; ++i) {
@@ -218,8 +262,8 @@ private:
                 if (!exists(args, own, other)) continue;
                 float value = sums[i][j];
                 if (kMask == Mask::kLower) value = mul_rn(value, args.scale);
-                if (args.bias != nullptr) value = add_rn(value, args.bias[other]);
-                args.c.set(args.to.at(block.z(), own, other), value);
+                if (args.bias != nullptr) value = add_rn(value, read(args.bias + other));
+                args.c.set(matrix + args.to.element(own, other), value);
             }
         }
     }

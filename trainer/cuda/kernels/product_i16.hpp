@@ -114,18 +114,17 @@ private:
     struct CopiedLines {
         static constexpr unsigned kCopies = (2 * kLines + kThreads - 1) / kThreads;
         const std::uint32_t* words;
-        std::uint64_t plane;  // from one plane to the next
         std::uint64_t from[kCopies];
         bool valid[kCopies];
 
         ASSAY_SIMT CopiedLines(const SimtBlock& block, const Digits& digits, unsigned line, unsigned b)
-            : words(digits.words), plane(digits.place.lines * digits.place.line_words()) {
+            : words(digits.words) {
             const unsigned matrix = digits.matrix(block.z());
             ASSAY_UNROLL
             for (unsigned copy = 0; copy < kCopies; ++copy) {
                 const unsigned i = block.thread() + copy * kThreads;
                 valid[copy] = line + i / 2 < digits.place.lines;
-                from[copy] = valid[copy] ? digits.place.word(matrix, 0, line + i / 2, b) + i % 2 * 4 : 0;
+                from[copy] = valid[copy] ? digits.place.first_word(matrix, line + i / 2, b) + i % 2 * 4 : 0;
             }
         }
     };
@@ -137,20 +136,21 @@ private:
         if (step < steps) {
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < kPlanesA; ++plane) {
-                stage_plane<kRows>(block, a, plane, step, shared.a[step % 2][plane]);
+                stage_plane<kPlanesA, kRows>(block, a, plane, step, shared.a[step % 2][plane]);
             }
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < kPlanesB; ++plane) {
-                stage_plane<kColumns>(block, other, plane, step, shared.b[step % 2][plane]);
+                stage_plane<kPlanesB, kColumns>(block, other, plane, step, shared.b[step % 2][plane]);
             }
         }
         block.commit_copies();
     }
 
-    template <unsigned kLines>
+    template <unsigned kPlanes, unsigned kLines>
     static ASSAY_SIMT void stage_plane(const SimtBlock& block, const CopiedLines<kLines>& lines,
                                        unsigned plane, unsigned step, std::uint32_t (&to)[kLines][kPitch]) {
-        const std::uint64_t offset = plane * lines.plane + step * kStepWords;
+        const unsigned piece = step * kStepWords / kPieceWords, rest = step * kStepWords % kPieceWords;
+        const unsigned offset = (piece * kPlanes + plane) * kPieceWords + rest;
         ASSAY_UNROLL
         for (unsigned copy = 0; copy < CopiedLines<kLines>::kCopies; ++copy) {
             const unsigned i = block.thread() + copy * kThreads;
@@ -199,7 +199,10 @@ private:
 
     static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, const Place& place,
                                         unsigned b, const Sums& sums, Values& values) {
-        const unsigned matrix_a = args.a.matrix(block.z()), matrix_b = args.b.matrix(block.z());
+        const std::int32_t* const exponents_a =
+            args.a.exponents + args.a.place.exponent(args.a.matrix(block.z()), 0, b);
+        const std::int32_t* const exponents_b =
+            args.b.exponents + args.b.place.exponent(args.b.matrix(block.z()), 0, b);
         ASSAY_UNROLL
         for (unsigned at = 0; at < kNumbers; ++at) {
             const unsigned down = at / (4 * kTiles), across = at / 4 % kTiles, i = at % 4;
@@ -210,8 +213,7 @@ private:
             for (unsigned weight = kWeights - 1; weight > 0; --weight) {
                 sum = sum * 256 + sums[weight - 1][down][across][i];
             }
-            const std::int32_t exponent = args.a.exponents[args.a.place.exponent(matrix_a, row, b)] +
-                                          args.b.exponents[args.b.place.exponent(matrix_b, column, b)];
+            const std::int32_t exponent = exponents_a[row] + exponents_b[column];
             if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
             const float value = finish(sum, exponent);
             values[down][across][i] = add_rn(values[down][across][i], value);
@@ -220,18 +222,20 @@ private:
 
     static ASSAY_SIMT void load(const SimtBlock& block, const Args& args, const Place& place,
                                 Values& values) {
+        const std::uint64_t matrix = args.to.matrix(block.z());
         ASSAY_UNROLL
         for (unsigned at = 0; at < kNumbers; ++at) {
             const unsigned down = at / (4 * kTiles), across = at / 4 % kTiles, i = at % 4;
             const unsigned row = row_of(block, place, down, i), column = column_of(block, place, across, i);
             values[down][across][i] = args.carry && exists(args, row, column)
-                                          ? args.c.get(args.to.at(block.z(), row, column))
+                                          ? args.c.get(matrix + args.to.element(row, column))
                                           : 0.0F;
         }
     }
 
     static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Place& place,
                                  const Values& values) {
+        const std::uint64_t matrix = args.to.matrix(block.z());
         ASSAY_UNROLL
         for (unsigned at = 0; at < kNumbers; ++at) {
             const unsigned down = at / (4 * kTiles), across = at / 4 % kTiles, i = at % 4;
@@ -240,7 +244,7 @@ private:
             float value = values[down][across][i];
             if (kMask == Mask::kLower) value = mul_rn(value, args.scale);
             if (args.bias != nullptr) value = add_rn(value, args.bias[column]);
-            args.c.set(args.to.at(block.z(), row, column), value);
+            args.c.set(matrix + args.to.element(row, column), value);
         }
     }
 };

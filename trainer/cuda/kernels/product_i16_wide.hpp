@@ -22,14 +22,18 @@ struct ProductI16Wide {
     static constexpr unsigned kNumbers = kColumns / 2;  // outputs of a thread
     static constexpr unsigned kStages = kPlanesA == 3 ? 4 : 5;
     static constexpr unsigned kAhead = kStages - 2;  // tiles that are copied before they are multiplied
-    static constexpr unsigned kWords = 16;           // of a line of a tile: 64 digits of k
-    static_assert(kColumns % 16 == 0);
+    static constexpr unsigned kWords = kPieceWords;  // of a line of a tile in a plane
+    static_assert(kColumns % 32 == 0);
 
     using Args = ProductI16Args;
     struct Shared {
         alignas(1024) std::uint32_t a[kStages][kPlanesA][kRows * kWords];
         std::uint32_t b[kStages][kPlanesB][kColumns * kWords];
         float values[kNumbers][kThreads];  // of blocks of k so far
+        // Of this block of k and of the one before, which others may still look at.
+        std::int32_t row_exponents[2][kRows];
+        std::int32_t column_exponents[2][kColumns];
+        float bias[kColumns];
     };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
@@ -41,15 +45,22 @@ struct ProductI16Wide {
     }
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        const Lines a(block, args.a, block.y() * kRows), b(block, args.b, block.x() * kColumns);
         const DigitPlace& place = args.a.place;
+        const Lines<kRows, kPlanesA> a(block, args.a, block.y() * kRows);
+        const Lines<kColumns, kPlanesB> b(block, args.b, block.x() * kColumns);
         const unsigned blocks = place.blocks();
         Tile next;
-        for (unsigned stage = 0; stage < kAhead; ++stage) copy(block, args, a, b, stage, next);
+        for (unsigned stage = 0; stage < kAhead; ++stage) copy(block, place, a, b, stage, next);
+        if (args.bias != nullptr && block.thread() < kColumns) {
+            const unsigned column = block.x() * kColumns + block.thread();
+            block.template shared<Shared>().bias[block.thread()] =
+                column < args.b.place.lines ? read(args.bias + column) : 0.0F;
+        }
         unsigned stage = 0;
         for (unsigned k = 0; k < blocks; ++k) {
             std::int32_t sums[kWeights][kNumbers];
-            const unsigned tiles = (place.length(k) + 4 * kWords - 1) / (4 * kWords);
+            const unsigned tiles = tiles_of(place, k);
+            share_exponents(block, args, k);
             clear(sums);
             ASSAY_NO_UNROLL
             for (unsigned tile = 0; tile < tiles; ++tile) {
@@ -58,7 +69,7 @@ struct ProductI16Wide {
                 block.sync();
                 multiply(block, stage, sums);
                 // The tile of two turns ago has been multiplied by everybody who passed the barrier.
-                copy(block, args, a, b, stage < 2 ? stage + kAhead : stage - 2, next);
+                copy(block, place, a, b, stage < 2 ? stage + kAhead : stage - 2, next);
                 stage = stage + 1 == kStages ? 0 : stage + 1;
                 block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
             }
@@ -71,32 +82,44 @@ struct ProductI16Wide {
 private:
     using Sums = std::int32_t[kWeights][kNumbers];
 
-    // A tile's place along k: tiles do not reach across blocks.
-    struct Tile {
-        unsigned block = 0, word = 0;
+    // Pieces of a block of k: tiles do not reach across blocks.
+    static ASSAY_SIMT unsigned tiles_of(const DigitPlace& place, unsigned k) {
+        return (place.length(k) + kPieceDigits - 1) / kPieceDigits;
+    }
 
-        ASSAY_SIMT bool is_last(const DigitPlace& place) const {
-            return 4 * (word + kWords) >= place.length(block);
-        }
+    // A tile's place along k.
+    struct Tile {
+        unsigned block = 0, piece = 0;
+
         ASSAY_SIMT void advance(const DigitPlace& place) {
-            const bool last = is_last(place);
-            word = last ? 0 : word + kWords;
+            const bool last = piece + 1 >= tiles_of(place, block);
+            piece = last ? 0 : piece + 1;
             block += last ? 1 : 0;
         }
     };
 
-    // What a thread copies of an operand's lines.
+    // What a thread copies of an operand's lines: sixteen bytes of a piece, of some lines.
+    template <unsigned kLines, unsigned kPlanes>
     struct Lines {
-        const std::uint32_t* words;  // of its first line
-        std::uint64_t plane, sixty_four;
-        unsigned count;  // of lines from its first on
+        static constexpr unsigned kChunks = 4 * kPlanes;  // of a line's piece, in all planes
+        static constexpr unsigned kCopies = kLines * kChunks / kThreads;
+        static_assert(kLines * kChunks % kThreads == 0);
+        const std::uint32_t* own;  // the first chunk
+        std::uint64_t line_words;
+        unsigned count;  // of lines that there are from the block's first on
 
-        ASSAY_SIMT Lines(const SimtBlock& block, const Digits& digits, unsigned first) {
-            const unsigned own = first + block.thread() / 4;
-            count = own < digits.place.lines ? digits.place.lines - own : 0;
-            words = digits.words + (count != 0 ? digits.place.word(digits.matrix(block.z()), 0, own, 0) : 0);
-            plane = digits.place.lines * digits.place.line_words();
-            sixty_four = 64 * digits.place.line_words();
+        ASSAY_SIMT Lines(const SimtBlock& block, const Digits& digits, unsigned first)
+            : own(digits.words + digits.place.first_word(digits.matrix(block.z()), first, 0)),
+              line_words(digits.place.line_words()),
+              count(digits.place.lines - first) {
+            if constexpr (kThreads % kChunks == 0)
+                own += block.thread() / kChunks * line_words + block.thread() % kChunks * 4;
+        }
+        // Of the thread's copy i: from where, and of which line.
+        [[nodiscard]] ASSAY_SIMT const std::uint32_t* from(const SimtBlock& block, unsigned i) const {
+            if constexpr (kThreads % kChunks == 0) return own + i * (kThreads / kChunks) * line_words;
+            const unsigned at = block.thread() + i * kThreads;
+            return own + at / kChunks * line_words + at % kChunks * 4;
         }
     };
 
@@ -105,38 +128,50 @@ private:
         for (unsigned i = 0; i < kWeights * kNumbers; ++i) sums[i / kNumbers][i % kNumbers] = 0;
     }
 
+    static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, unsigned k) {
+        Shared& shared = block.template shared<Shared>();
+        const unsigned thread = block.thread();
+        if (thread < kRows) {
+            const unsigned row = block.y() * kRows + thread;
+            const DigitPlace& place = args.a.place;
+            shared.row_exponents[k % 2][thread] =
+                row < place.lines ? args.a.exponents[place.exponent(args.a.matrix(block.z()), row, k)] : 0;
+        } else if (thread - kRows < kColumns) {
+            const unsigned column = block.x() * kColumns + thread - kRows;
+            const DigitPlace& place = args.b.place;
+            shared.column_exponents[k % 2][thread - kRows] =
+                column < place.lines ? args.b.exponents[place.exponent(args.b.matrix(block.z()), column, k)]
+                                     : 0;
+        }
+    }
+
     // Copies the next tile of both operands, if there is one.
-    static ASSAY_SIMT void copy(const SimtBlock& block, const Args& args, const Lines& a, const Lines& b,
+    static ASSAY_SIMT void copy(const SimtBlock& block, const DigitPlace& place,
+                                const Lines<kRows, kPlanesA>& a, const Lines<kColumns, kPlanesB>& b,
                                 unsigned stage, Tile& next) {
-        const DigitPlace& place = args.a.place;
         if (next.block < place.blocks()) {
             Shared& shared = block.template shared<Shared>();
-            const unsigned piece = block.thread() % 4 * 4;
-            const std::uint64_t at = std::uint64_t{next.block} * place.block_words() + next.word + piece;
-            const bool there = next.word + piece < place.block_words();
-            ASSAY_UNROLL
-            for (unsigned plane = 0; plane < kPlanesA; ++plane) {
-                copy_lines<kRows>(block, a, a.words + plane * a.plane + at, there, shared.a[stage][plane]);
-            }
-            ASSAY_UNROLL
-            for (unsigned plane = 0; plane < kPlanesB; ++plane) {
-                copy_lines<kColumns>(block, b, b.words + plane * b.plane + at, there, shared.b[stage][plane]);
-            }
+            const std::uint64_t piece =
+                std::uint64_t{next.block} * (place.block_words() / kPieceWords) + next.piece;
+            copy_lines(block, a, piece, shared.a[stage]);
+            copy_lines(block, b, piece, shared.b[stage]);
             next.advance(place);
         }
         block.commit_copies();
     }
 
-    template <unsigned kLines>
-    static ASSAY_SIMT void copy_lines(const SimtBlock& block, const Lines& lines, const std::uint32_t* from,
-                                      bool there, std::uint32_t (&to)[kLines * kWords]) {
-        const unsigned line = block.thread() / 4, piece = block.thread() % 4 * 4;
+    template <unsigned kLines, unsigned kPlanes>
+    static ASSAY_SIMT void copy_lines(const SimtBlock& block, const Lines<kLines, kPlanes>& lines,
+                                      std::uint64_t piece, std::uint32_t (&to)[kPlanes][kLines * kWords]) {
+        using From = Lines<kLines, kPlanes>;
+        const std::uint64_t offset = piece * (kPlanes * kPieceWords);
         ASSAY_UNROLL
-        for (unsigned more = 0; more < kLines; more += 64) {
-            if (kLines % 64 != 0 && line + more >= kLines) continue;
-            const bool valid = there && more < lines.count;
-            block.copy16(&to[swizzled_word(line + more, piece)],
-                         valid ? from + more / 64 * lines.sixty_four : lines.words, valid);
+        for (unsigned i = 0; i < From::kCopies; ++i) {
+            const unsigned at = block.thread() + i * kThreads, line = at / From::kChunks;
+            const unsigned chunk = at % From::kChunks;
+            const bool valid = line < lines.count;
+            block.copy16(&to[chunk / 4][swizzled_word(line, chunk % 4 * 4)],
+                         valid ? lines.from(block, i) + offset : lines.own, valid);
         }
     }
 
@@ -156,38 +191,82 @@ private:
         block.wgmma_commit();
     }
 
-    // Adds a block's sums to what there is, and stores the outputs after the last one.
-    static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, unsigned b, bool last,
-                                        const Sums& sums) {
-        Shared& shared = block.template shared<Shared>();
-        const DigitPlace &left = args.a.place, &right = args.b.place;
-        const unsigned matrix_a = args.a.matrix(block.z()), matrix_b = args.b.matrix(block.z());
-        const unsigned first_row = block.y() * kRows + block.warp() * 16 + block.lane() / 4;
-        const unsigned first_column = block.x() * kColumns + block.lane() % 4 * 2;
-        std::int32_t exponents[2] = {0, 0};
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < 2; ++i) {
-            const unsigned row = first_row + 8 * i;
-            if (row < left.lines) exponents[i] = args.a.exponents[left.exponent(matrix_a, row, b)];
+    // Where a thread's outputs lie, and whether two neighbours are stored together.
+    struct Outputs {
+        unsigned own_row, own_column;  // in the tile
+        unsigned rows, columns;        // that there are from the thread's first on
+        std::uint64_t first, down, right;
+        bool pairs;
+
+        ASSAY_SIMT Outputs(const SimtBlock& block, const Args& args)
+            : own_row(block.warp() * 16 + block.lane() / 4), own_column(block.lane() % 4 * 2) {
+            const unsigned row = block.y() * kRows + own_row, column = block.x() * kColumns + own_column;
+            rows = row < args.a.place.lines ? args.a.place.lines - row : 0;
+            columns = column < args.b.place.lines ? args.b.place.lines - column : 0;
+            first = args.to.at(block.z(), row, column);
+            down = 8 * args.to.row_stride;
+            right = args.to.col_stride;
+            pairs = right == 1 && down % 2 == 0 && is_aligned8(args.c.data + first);
         }
+        [[nodiscard]] ASSAY_SIMT bool has(unsigned at) const {
+            return at / 2 % 2 * 8 < rows && at / 4 * 8 + at % 2 < columns;
+        }
+        [[nodiscard]] ASSAY_SIMT std::uint64_t place(unsigned at) const {
+            return first + at / 2 % 2 * down + (at / 4 * 8 + at % 2) * right;
+        }
+    };
+
+    // Adds a block's sums to what there is, and stores the outputs after the last one.
+    static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, unsigned k, bool last,
+                                        const Sums& sums) {
+        constexpr unsigned kTogether =
+            kPlanesA == 3 ? 8 : 16;  // numbers that are finished before any is stored
+        Shared& shared = block.template shared<Shared>();
+        const Outputs to(block, args);
         ASSAY_UNROLL
-        for (unsigned at = 0; at < kNumbers; ++at) {
-            const unsigned row = first_row + at / 2 % 2 * 8, column = first_column + at / 4 * 8 + at % 2;
-            if (row >= left.lines || column >= right.lines) continue;
-            const std::uint64_t to = args.to.at(block.z(), row, column);
-            float value = b != 0 ? shared.values[at][block.thread()] : args.carry ? args.c.get(to) : 0.0F;
-            std::int64_t sum = sums[kWeights - 1][at];
+        for (unsigned begin = 0; begin < kNumbers; begin += kTogether) {
+            float values[kTogether];
             ASSAY_UNROLL
-            for (unsigned weight = kWeights - 1; weight > 0; --weight) sum = sum * 256 + sums[weight - 1][at];
-            if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
-            const std::int32_t other = args.b.exponents[right.exponent(matrix_b, column, b)];
-            value = add_rn(value, finish(sum, exponents[at / 2 % 2] + other));
-            if (!last) {
-                shared.values[at][block.thread()] = value;
-            } else {
-                args.c.set(to, args.bias != nullptr ? add_rn(value, args.bias[column]) : value);
+            for (unsigned i = 0; i < kTogether; ++i) {
+                const unsigned at = begin + i;
+                float value = 0.0F;
+                if (k != 0) value = shared.values[at][block.thread()];
+                if (k == 0 && args.carry && to.has(at)) value = args.c.get(to.place(at));
+                std::int64_t sum = sums[kWeights - 1][at];
+                ASSAY_UNROLL
+                for (unsigned weight = kWeights - 1; weight > 0; --weight)
+                    sum = sum * 256 + sums[weight - 1][at];
+                if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
+                const std::int32_t exponent =
+                    shared.row_exponents[k % 2][to.own_row + at / 2 % 2 * 8] +
+                    shared.column_exponents[k % 2][to.own_column + at / 4 * 8 + at % 2];
+                values[i] = add_rn(value, finish(sum, exponent));
+            }
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kTogether; i += 2) {
+                const unsigned at = begin + i;
+                if (last) {
+                    store(block, args, to, at, values[i], values[i + 1]);
+                } else {
+                    shared.values[at][block.thread()] = values[i];
+                    shared.values[at + 1][block.thread()] = values[i + 1];
+                }
             }
         }
+    }
+
+    // Two neighbours in a row.
+    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Outputs& to, unsigned at,
+                                 float one, float other) {
+        if (!to.has(at)) return;
+        if (args.bias != nullptr) {
+            const float* const bias = block.template shared<Shared>().bias + to.own_column + at / 4 * 8;
+            one = add_rn(one, bias[0]);
+            other = add_rn(other, bias[1]);
+        }
+        if (to.pairs && to.has(at + 1)) return args.c.set2(to.place(at), one, other);
+        args.c.set(to.place(at), one);
+        if (to.has(at + 1)) args.c.set(to.place(at + 1), other);
     }
 };
 

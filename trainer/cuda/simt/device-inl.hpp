@@ -10,6 +10,8 @@
 #define ASSAY_BOTH __host__ __device__ __forceinline__
 #define ASSAY_UNROLL _Pragma("unroll")
 #define ASSAY_NO_UNROLL _Pragma("unroll 1")
+#define ASSAY_TEXT(text) #text
+#define ASSAY_UNROLL_BY(count) _Pragma(ASSAY_TEXT(unroll count))
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define ASSAY_WGMMA  // instructions of compute capability 9.0 alone
 #endif
@@ -41,11 +43,22 @@ ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
 }
 
-/// Whether load4 may load from the address.
+/// Whether two numbers, or four (load4), may be at the address together.
+ASSAY_SIMT bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 ASSAY_SIMT bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 /// Four numbers that lie one after another at an address of 16 bytes.
 ASSAY_SIMT void load4(const float* from, float* to) {
     const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+/// A number, or four at an address of 16 bytes, that nobody writes while the kernel runs.
+ASSAY_SIMT float read(const float* from) { return __ldg(from); }
+ASSAY_SIMT void read4(const float* from, float* to) {
+    const float4 four = __ldg(reinterpret_cast<const float4*>(from));
     to[0] = four.x;
     to[1] = four.y;
     to[2] = four.z;
@@ -57,6 +70,10 @@ struct OutputArray {
     T* data = nullptr;
     std::uint64_t count = 0;
     ASSAY_SIMT void set(std::uint64_t i, T value) const { data[i] = value; }
+    /// Two numbers. REQUIRES an address of 8 bytes.
+    ASSAY_SIMT void set2(std::uint64_t i, T first, T second) const {
+        *reinterpret_cast<float2*>(data + i) = float2{first, second};
+    }
     ASSAY_SIMT T get(std::uint64_t i) const { return data[i]; }
 };
 

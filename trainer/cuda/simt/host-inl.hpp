@@ -24,6 +24,7 @@
 #define ASSAY_BOTH inline
 #define ASSAY_UNROLL
 #define ASSAY_NO_UNROLL
+#define ASSAY_UNROLL_BY(count)
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -60,10 +61,15 @@ inline std::int64_t to_long_rn(double a) {
 /// Zeros before the first one. REQUIRES a not 0.
 inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
 
-/// Whether load4 may load from the address.
+/// Whether two numbers, or four (load4), may be at the address together.
+inline bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 /// Four numbers that lie one after another at an address of 16 bytes.
 inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
+
+/// A number, or four at an address of 16 bytes, that nobody writes while the kernel runs.
+inline float read(const float* from) { return *from; }
+inline void read4(const float* from, float* to) { load4(from, to); }
 
 /// An array that a kernel writes. A launch that checks gives it marks, one for each number.
 template <class T>
@@ -79,6 +85,13 @@ struct OutputArray {
             if (marks[i].exchange(1, std::memory_order_relaxed) != 0) faults->add(FaultKind::kTwoWrites);
         }
         data[i] = value;
+    }
+    /// Two numbers. REQUIRES an address of 8 bytes.
+    void set2(std::uint64_t i, T first, T second) const {
+        const bool aligned = reinterpret_cast<std::uintptr_t>(data + i) % 8 == 0;
+        if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
+        set(i, first);
+        set(i + 1, second);
     }
     T get(std::uint64_t i) const { return data[i]; }
 };
