@@ -103,8 +103,8 @@ def compile_host(nvcc, out, source):
 def card_tests():
     """Tests of kernels that run on a card (tests/trainer/cuda/card_support-inl.hpp)."""
     folder = ROOT / "tests" / "trainer" / "cuda"
-    return [folder / f"{name}_test.cpp" for name in ("arrays", "digits", "products_f32", "products_i16", "rows",
-                                                  "update")]
+    return [folder / f"{name}_test.cpp" for name in ("arrays", "digits", "fused_rows", "number_watch", "products_f32",
+                                                  "products_i16", "rows", "update")]
 
 
 def compile_test(nvcc, out, source):

@@ -36,11 +36,15 @@ FAMILIES = {
     "hashes": (["arrays.cpp"], ["arrays_test.cpp"]),
     "round": (["arrays.cpp"], ["arrays_test.cpp"]),
     "arrays": (["arrays.cpp"], ["arrays_test.cpp"]),
-    "rows": (["rows.cpp"], ["rows_test.cpp", "update_test.cpp"]),
-    "columns": (["rows.cpp"], ["rows_test.cpp"]),
-    "pointwise": (["rows.cpp"], ["rows_test.cpp"]),
+    "rows": (["rows.cpp"], ["rows_test.cpp", "update_test.cpp", "fused_rows_test.cpp", "number_watch_test.cpp"]),
+    "warp_row": (["rows.cpp"], ["rows_test.cpp", "fused_rows_test.cpp"]),
+    "softmax": (["rows.cpp"], ["fused_rows_test.cpp"]),
+    "loss_rows": (["rows.cpp"], ["fused_rows_test.cpp"]),
+    "number_watch": (["rows.cpp"], ["number_watch_test.cpp", "update_test.cpp"]),
+    "columns": (["rows.cpp"], ["rows_test.cpp", "fused_rows_test.cpp", "number_watch_test.cpp"]),
+    "pointwise": (["rows.cpp"], ["rows_test.cpp", "number_watch_test.cpp"]),
     "gather": (["arrays.cpp"], ["card_lanes_test.cpp", "cuda_host_device_test.cpp"]),
-    "update": (["rows.cpp", "arrays.cpp"], ["update_test.cpp", "arrays_test.cpp"]),
+    "update": (["rows.cpp", "arrays.cpp"], ["update_test.cpp", "arrays_test.cpp", "number_watch_test.cpp"]),
 }
 SECONDS = 900  # a mutant that never ends is found
 

@@ -1,52 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step that diverges names the operator that the reference names, and leaves the state alone.
-#include <limits>
 #include <map>
 #include <set>
 
 #include "contracts/program/names.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
+#include "tests/trainer/planted_numbers.hpp"
 
 namespace assay::trainer {
 namespace {
+using test::array_of;
+using test::faults_of;
+using test::PlantedNumber;
+using test::smaller;
 
 constexpr std::uint32_t kBatchOfThree = 3;
 
-struct PlantedNumber {
-    std::uint64_t element;
-    float value;
-    int array;  // 0 parameters, 1 first moment, 2 second moment
-};
-
-// Numbers that overflow in different places: at once, in a product, in a square, or in AdamW only.
-std::vector<PlantedNumber> faults_of(const program::Program& program) {
-    constexpr float kValues[] = {3e38F, -1e30F, 2e19F};
-    std::vector<PlantedNumber> faults;
-    std::uint64_t place = 0;
-    for (const program::TensorInfo& info : program.parameters) {
-        for (const float value : kValues) faults.push_back({info.offset + place++ % info.size(), value, 0});
-    }
-    for (const std::uint64_t element : {0U, 70U, 500U}) {
-        faults.push_back({element, 3e38F, 1});
-        faults.push_back({element, -1.0F, 2});
-        faults.push_back({element, std::numeric_limits<float>::max(), 2});
-    }
-    return faults;
-}
-
-// The smallest models in which every operator still has something to do.
-program::JobSpec smaller(program::JobSpec spec) {
-    spec.model.width = 4 * spec.model.heads;
-    spec.model.context = 7;
-    spec.model.vocabulary = 19;
-    if (spec.model.family == program::Family::kLlama) spec.model.hidden = 10;
-    return spec;
-}
-
-std::vector<float>& array_of(program::SlotArrays& state, int array) {
-    return array == 0 ? state.parameters : array == 1 ? state.first_moment : state.second_moment;
-}
 }  // namespace
 
 TEST_CASE("a diverging step names the reference's operator and leaves the state alone",

@@ -26,6 +26,7 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       token_(lanes_),
       token_first_(lanes_),
       places_(lanes_),
+      word_rows_(lanes_),
       rope_cos_(lanes_),
       rope_sin_(lanes_),
       left_(lanes_),
@@ -46,7 +47,10 @@ CudaDevice::~CudaDevice() {
 }
 
 PlanHints CudaDevice::hints() const {
-    PlanHints hints{.tokens = 2048, .head_rows = 2048, .runs_groups = false};
+    PlanHints hints{.tokens = 2048, .head_rows = 2048};
+    // A card's time for the head's gradient is that of its longest chain, over all words: many rows beside
+    // each other, or few, take it alike.
+    hints.logits = std::uint64_t{1} << 30U;
     constexpr std::uint64_t kPiece = 256;  // bytes that a warp reads at a time, and more
     hints.alignment = kPiece / sizeof(float);
     if (!capacity()) return hints;
@@ -93,6 +97,13 @@ void CudaDevice::load(std::span<const std::uint32_t> tokens) {
     }
     inputs_.put(loaded_);
     targets_.put(targets);
+    if (!numbers_.compact_embedding) return;
+    row_of_word_.assign(program_->model.vocabulary, kNoRow);
+    word_count_ = 0;
+    for (const std::uint32_t word : loaded_) {
+        if (row_of_word_[word] == kNoRow) row_of_word_[word] = static_cast<std::uint32_t>(word_count_++);
+    }
+    word_rows_.put(row_of_word_);
 }
 
 void CudaDevice::select(std::uint64_t first, std::uint64_t count) {
@@ -111,31 +122,35 @@ void CudaDevice::select(std::uint64_t first, std::uint64_t count) {
     }
     token_first.push_back(static_cast<std::uint32_t>(places.size()));
     token_count_ = token.size();
+    if (numbers_.compact_embedding) {
+        for (std::uint32_t& row : token) row = row_of_word_[row];
+    }
     token_.put(token);
     token_first_.put(token_first);
     places_.put(places);
 }
 
 void CudaDevice::run(const GroupCall& call) {
-    const bool is_update = call.group.kind == GroupKind::kUpdate;
-    ASSAY_CHECK(is_update || call.group.kind == GroupKind::kSingle);
     for (const auto* list : {&call.group.reads, &call.group.writes}) {
         for (const program::TensorId id : *list) settle(call.tensors[id]);
     }
-    const auto each = [&](UpdatePass pass) {
-        for (const std::uint32_t index : call.group.operators) {
-            run_one({program_->operators[index], call.tensors, index}, pass);
-        }
-    };
-    if (!is_update) {
-        each(UpdatePass::kAlways);
-        return bands_.finish();
+    switch (call.group.kind) {
+        case GroupKind::kAttention: attention(call); break;
+        case GroupKind::kAttentionGradient: attention_gradient(call); break;
+        case GroupKind::kHead: head(call); break;
+        case GroupKind::kLogits: logits(call); break;
+        case GroupKind::kCollect: collect(call); break;
+        case GroupKind::kUpdate: update(call); break;
+        case GroupKind::kRows:
+        case GroupKind::kLinear:
+        case GroupKind::kWeightGradient:
+        case GroupKind::kColumnGradient:
+        case GroupKind::kEmbeddingGradient:
+        case GroupKind::kSingle:
+            for (const std::uint32_t index : call.group.operators) {
+                run_one(call_of(index, call.tensors), UpdatePass::kAlways);
+            }
     }
-    // One stream of work: whatever is not finite is known on the card before kApply looks, and the host waits
-    // for nothing. All parameters change or none: whether one would not be finite is known only after all
-    // were tried.
-    each(UpdatePass::kTry);
-    each(UpdatePass::kApply);
     bands_.finish();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudaDevice gives a GPU, or an emulated one, as a Device: every operator, root and end of a round is
 // launched on a Card. Adopted arrays are copies on it; streamed ones stay with the host and go through it a
-// part at a time. Operators run one by one, each tensor in memory.
+// part at a time. Squares of attention exist for some heads at a time, logits for some rows.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,9 @@ struct CudaOptions {
     std::uint64_t staging = std::uint64_t{8} << 20U;  ///< bytes of pinned memory for copies
     std::uint64_t band = std::uint64_t{1}
                          << 20U;  ///< numbers of a streamed array that are on the card at a time
+    /// Bytes of squares of one kind that a group of attention has at a time, but for one group of heads. 24
+    /// heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card; more only leave its cache.
+    std::uint64_t squares = std::uint64_t{96} << 20U;
 };
 
 class CudaDevice : public Device {
@@ -46,10 +49,8 @@ public:
     const float* adopt_streamed_read_only(std::span<const float> host) override;
     void sync(float* adopted) override;
     void drop(const float* adopted) override;
-    [[nodiscard]] std::uint64_t scratch(const program::Program&, const Group&,
-                                        const GroupShape&) const override {
-        return 0;
-    }
+    [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
+                                        const GroupShape& shape) const override;
     [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
                                           const GroupShape& shape) const override;
     [[nodiscard]] std::uint64_t host_bytes() const override { return options_.staging; }
@@ -82,12 +83,18 @@ private:
     void require_sound();
     using Operator = program::Operator;
 
-    // An operator and where its tensors lie.
+    // An operator, where its tensors lie, and how many tokens' rows of them it takes.
     struct OperatorCall {
         const Operator& one;
         std::span<float* const> tensors;
         std::uint32_t index = 0;
+        std::uint64_t rows = 0;
         [[nodiscard]] const float* in(std::size_t i) const { return tensors[one.operands[i]]; }
+    };
+    // Query heads of a micro-batch, whole groups that share keys: of one sequence, or all of some sequences.
+    struct HeadRange {
+        std::uint64_t sequence = 0, sequences = 0;
+        std::uint64_t head = 0, heads = 0;
     };
     // `matrices` products c = a · b, strided, with what the causal mask leaves.
     struct Products {
@@ -107,26 +114,54 @@ private:
         CardRoom<std::int32_t> exponents;
     };
 
+    [[nodiscard]] OperatorCall call_of(std::uint32_t index, std::span<float* const> tensors) const {
+        return {program_->operators[index], tensors, index, row_count()};
+    }
     void run_one(const OperatorCall& call, UpdatePass pass);
+    // Groups of which tensors exist a part at a time, in scratch (cuda_groups.cpp).
+    void attention(const GroupCall& call);
+    void attention_gradient(const GroupCall& call);
+    void head(const GroupCall& call);
+    void logits(const GroupCall& call);
+    void collect(const GroupCall& call);
+    void update(const GroupCall& call);
+    // A group's operator by its kind; null: it has none.
+    [[nodiscard]] const std::uint32_t* find(const Group& group, program::OperatorKind kind) const;
+    // Addresses of a group's tensors, in which it places those that lie in its scratch.
+    std::vector<float*>& places_of(const GroupCall& call);
+    [[nodiscard]] std::uint32_t writer_of(program::TensorId id) const;
+    // Query heads whose squares exist at a time, and all of the micro-batch in such parts.
+    [[nodiscard]] std::uint64_t heads_at_a_time(const program::ModelConfig& model) const;
+    [[nodiscard]] std::vector<HeadRange> ranges() const;
+    [[nodiscard]] std::uint64_t first_square(const HeadRange& range) const;
     void rows(const OperatorCall& call);
     void norms(const OperatorCall& call);
     void columns(const OperatorCall& call, ColumnKind kind);
     void linear(const OperatorCall& call);
     void weight_gradient(const OperatorCall& call);
+    // `squares` are the range's.
+    void attention_product(const OperatorCall& call, const HeadRange& range, float* squares);
+    void shared_gradient(const OperatorCall& call, const HeadRange& range, float* squares);
+    [[nodiscard]] const float* rows_from(const OperatorCall& call, std::size_t operand,
+                                         const HeadRange& range, std::uint64_t column) const;
+    [[nodiscard]] OutputArray<float> rows_to(const OperatorCall& call, const HeadRange& range,
+                                             std::uint64_t column) const;
     void attention_products(const OperatorCall& call);
     void softmax(const OperatorCall& call);
     void loss(const OperatorCall& call);
     void embedding(const OperatorCall& call);
-    void norm(const OperatorCall& call);
-    void update(const OperatorCall& call, UpdatePass pass);
+    // With `watching` it looks at the gradients, too, which nobody has looked at.
+    void norm(const OperatorCall& call, bool watching);
+    void update_one(const OperatorCall& call, UpdatePass pass);
     // Of moments that stay with the host.
     void update_streamed(const AdamWArgs& all, UpdatePass pass);
 
     void multiply(const Operator& one, const Products& products);
     void multiply_exactly(const Operator& one, const Products& products);
     Digits pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices);
-    // Notes the operator if a number that it wrote is not finite.
-    void check_outputs(const OperatorCall& call);
+    // Notes a product's operator if a number that it wrote is not finite: other kernels look themselves.
+    void check_product(const OperatorCall& call);
+    [[nodiscard]] NumberWatch watch(std::uint32_t index) const { return {diverged_.data(), index}; }
 
     // Where the numbers of a whole array lie.
     enum class Place : std::uint8_t { kCard, kPinned, kPlain };
@@ -189,6 +224,11 @@ private:
     // Tokens of the micro-batch that occur, and the places of each.
     std::uint64_t token_count_ = 0;
     CardRoom<std::uint32_t> token_, token_first_, places_;
+    // Of a step whose embedding has a compact gradient: each word's row of it.
+    std::vector<std::uint32_t> row_of_word_;
+    std::uint64_t word_count_ = 0;  // that occur
+    CardRoom<std::uint32_t> word_rows_;
+    std::vector<float*> group_places_;
     std::optional<program::ModelConfig> rope_model_;
     CardRoom<float> rope_cos_, rope_sin_;
     Digited left_, right_;

@@ -126,11 +126,18 @@ struct OperandSides {
     std::uint64_t m = 0, n = 0, k = 0, matrices = 1;
 };
 
+// Of an operator that takes at most `rows` tokens of the layers, `head_rows` of the head, and `heads` heads
+// at a time.
+struct OperandParts {
+    std::uint64_t rows = 0, head_rows = 0, heads = 0;
+};
+
 OperandSides operand_sides(const program::Program& program, const program::Operator& one,
-                           std::uint64_t sequences) {
+                           const OperandParts& parts) {
     const auto cols = [&](program::TensorId id) { return program.tensors[id].cols; };
-    const std::uint64_t context = program.model.context, rows = sequences * context;
-    const std::uint64_t dim = program.model.head_dim(), heads = sequences * program.model.heads;
+    const std::uint64_t context = program.model.context, dim = program.model.head_dim();
+    const std::uint64_t heads = parts.heads;
+    const std::uint64_t rows = group_kind(one) == GroupKind::kHead ? parts.head_rows : parts.rows;
     switch (one.kind) {
         case Kind::kLinear:
         case Kind::kLinearInputGradient:
@@ -153,10 +160,10 @@ OperandSides operand_sides(const program::Program& program, const program::Opera
 }
 
 // Most that each of the rooms for digits takes.
-std::uint64_t digit_bytes(const program::Program& program, std::uint64_t sequences) {
+std::uint64_t digit_bytes(const program::Program& program, const OperandParts& parts) {
     std::uint64_t words[2] = {}, exponents[2] = {};
     for (const program::Operator& one : program.operators) {
-        const OperandSides shape = operand_sides(program, one, sequences);
+        const OperandSides shape = operand_sides(program, one, parts);
         if (shape.m == 0) continue;
         const auto place = [&](std::uint64_t lines, unsigned planes) {
             return DigitPlace{static_cast<unsigned>(lines), static_cast<unsigned>(shape.k),
@@ -179,8 +186,11 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     constexpr std::uint64_t kWord = sizeof(std::uint32_t), kDigest = 32, kTile = arithmetic::kTile;
     const std::uint64_t context = program.model.context;
     const std::uint64_t all = std::max(shape.sequences, shape.all_sequences) * context;
-    std::uint64_t bytes =
-        program.profile == program::Profile::kI16 ? digit_bytes(program, shape.sequences) : 0;
+    const OperandParts parts{.rows = shape.sequences * context,
+                             .head_rows = shape.head_rows,
+                             .heads = std::min<std::uint64_t>(heads_at_a_time(program.model),
+                                                              shape.sequences * program.model.heads)};
+    std::uint64_t bytes = program.profile == program::Profile::kI16 ? digit_bytes(program, parts) : 0;
     std::uint64_t widest = 0, tiles = 0, most_tiles = 0, widest_parameter = 0;
     for (const program::Tensor& tensor : program.tensors) widest = std::max(widest, tensor.cols);
     for (const program::TensorInfo& tensor : program.parameters) {
@@ -192,7 +202,9 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     // Sums of columns, sequences, tiles: two of them. A tied matrix has its tiles once.
     const std::uint64_t sums = std::max(shape.sequences * widest, tiles);
     bytes += 2 * room(kWord * sums);
-    // Tokens and targets; those of a micro-batch, sorted; rotations.
+    // Tokens and targets; a word's row of the embedding's gradient; tokens of a micro-batch, sorted;
+    // rotations.
+    if (tied_gradient(program)) bytes += room(kWord * program.model.vocabulary);
     bytes += 2 * room(kWord * all) + 3 * room(kWord * (shape.sequences * context + 1));
     bytes += 2 * room(kWord * context * program.model.head_dim());
     // Digests of an array's tiles and of the level above, and of tensors for all three arrays of a state;

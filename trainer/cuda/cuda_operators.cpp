@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator at a time: its kernels by its kind, and the check of what it wrote.
+// One operator at a time: its kernels by its kind.
 #include <algorithm>
 
 #include "contracts/arithmetic/attention.hpp"
@@ -19,9 +19,9 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kLinear:
         case Kind::kLinearInputGradient:
         case Kind::kHead:
-        case Kind::kHeadInputGradient: linear(call); break;
+        case Kind::kHeadInputGradient: linear(call); return check_product(call);
         case Kind::kLinearWeightGradient:
-        case Kind::kHeadWeightGradient: weight_gradient(call); break;
+        case Kind::kHeadWeightGradient: weight_gradient(call); return check_product(call);
         case Kind::kLinearBiasGradient: columns(call, ColumnKind::kBias); break;
         case Kind::kLayerNormParameterGradient: columns(call, ColumnKind::kLayerNorm); break;
         case Kind::kRmsNormParameterGradient: columns(call, ColumnKind::kRmsNorm); break;
@@ -32,7 +32,7 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kAttentionValueGradient:
         case Kind::kAttentionProbabilityGradient:
         case Kind::kAttentionQueryGradient:
-        case Kind::kAttentionKeyGradient: attention_products(call); break;
+        case Kind::kAttentionKeyGradient: attention_products(call); return check_product(call);
         case Kind::kSoftmaxMax:
         case Kind::kSoftmaxExp:
         case Kind::kSoftmaxSum:
@@ -50,11 +50,8 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kRmsNorm:
         case Kind::kRmsNormInputGradient: norms(call); break;
         case Kind::kGlobalNorm:
-        case Kind::kClip: norm(call); break;
-        case Kind::kAdamW:
-            update(call, pass);
-            if (pass != UpdatePass::kAlways) return;
-            break;
+        case Kind::kClip: norm(call, false); break;
+        case Kind::kAdamW: update_one(call, pass); break;
         case Kind::kRope:
         case Kind::kGelu:
         case Kind::kSwiGlu:
@@ -64,16 +61,14 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kRopeGradient:
         case Kind::kTiedGradient: rows(call); break;
     }
-    check_outputs(call);
 }
 
-void CudaDevice::check_outputs(const OperatorCall& call) {
+void CudaDevice::check_product(const OperatorCall& call) {
     const program::ModelConfig& model = program_->model;
     const std::uint64_t dim = model.head_dim(), queries = model.heads * dim;
     const std::uint64_t keys = model.key_value_heads() * dim;
     for (std::size_t i = 0; i < call.one.outputs.size(); ++i) {
         const program::TensorId id = call.one.outputs[i];
-        if (place_of(call.tensors[id]) != Place::kCard) continue;  // the update looks at each part
         FiniteArgs args{.numbers = call.tensors[id],
                         .rows = rows_of(id),
                         .cols = cols(id),
@@ -97,7 +92,7 @@ void CudaDevice::check_outputs(const OperatorCall& call) {
 void CudaDevice::rows(const OperatorCall& call) {
     const Operator& one = call.one;
     const program::ModelConfig& model = program_->model;
-    PointArgs args{.count = out(call, 0).count, .out = out(call, 0)};
+    PointArgs args{.count = out(call, 0).count, .out = out(call, 0), .watch = watch(call.index)};
     args.a = call.in(0);
     if (one.operands.size() > 1) args.b = call.in(1);
     switch (one.kind) {
@@ -127,7 +122,11 @@ void CudaDevice::rows(const OperatorCall& call) {
 
 void CudaDevice::norms(const OperatorCall& call) {
     const Operator& one = call.one;
-    RowArgs args{.rows = row_count(), .cols = cols(one.operands[0]), .a = call.in(0), .out = out(call, 0)};
+    RowArgs args{.rows = row_count(),
+                 .cols = cols(one.operands[0]),
+                 .a = call.in(0),
+                 .out = out(call, 0),
+                 .watch = watch(call.index)};
     switch (one.kind) {
         case Kind::kLayerNorm:
             args.gain = call.in(1);
@@ -161,6 +160,7 @@ void CudaDevice::columns(const OperatorCall& call, ColumnKind kind) {
     if (kind != ColumnKind::kBias) args.x = call.in(1);
     if (kind == ColumnKind::kLayerNorm) args.mean = call.in(2);
     if (kind != ColumnKind::kBias) args.rstd = call.in(kind == ColumnKind::kLayerNorm ? 3 : 2);
+    args.watch = watch(call.index);
     args.gains = sums_.of(sequences_ * args.cols);
     args.biases = more_sums_.of(sequences_ * args.cols);
     const bool two = kind == ColumnKind::kLayerNorm;
@@ -170,12 +170,18 @@ void CudaDevice::columns(const OperatorCall& call, ColumnKind kind) {
 void CudaDevice::embedding(const OperatorCall& call) {
     const std::uint64_t width = program_->model.width;
     if (call.one.kind == Kind::kEmbedding) {
-        PointArgs args{.count = out(call, 0).count, .a = call.in(1), .tokens = inputs(), .out = out(call, 0)};
+        PointArgs args{.count = out(call, 0).count,
+                       .a = call.in(1),
+                       .tokens = inputs(),
+                       .out = out(call, 0),
+                       .watch = watch(call.index)};
         if (call.one.operands.size() > 2) args.b = call.in(2);
         args.cols = width;
         args.context = context_;
         return run_pointwise(stream(), PointKind::kEmbedding, args);
     }
+    OutputArray<float> rows = out(call, 0);
+    if (numbers_.compact_embedding) rows.count = word_count_ * width;
     embedding_gradient(stream(), {.context = context_,
                                   .cols = width,
                                   .tokens = token_count_,
@@ -183,21 +189,28 @@ void CudaDevice::embedding(const OperatorCall& call) {
                                   .first = token_first_.data(),
                                   .places = places_.data(),
                                   .dx = call.in(1),
-                                  .out = out(call, 0)});
+                                  .out = rows,
+                                  .watch = watch(call.index)});
     if (call.one.outputs.size() == 1) return;
     // Of positions each sequence has one row.
-    add_sequences(stream(), {sequences_, context_ * width, call.in(1), out(call, 1)});
+    add_sequences(stream(), {sequences_, context_ * width, call.in(1), out(call, 1), watch(call.index)});
 }
 
 void CudaDevice::softmax(const OperatorCall& call) {
     const Operator& one = call.one;
     const std::uint64_t rows = sequences_ * program_->model.heads * context_;
-    RowArgs along{.rows = rows, .cols = context_, .context = context_, .a = call.in(0), .out = out(call, 0)};
+    RowArgs along{.rows = rows,
+                  .cols = context_,
+                  .context = context_,
+                  .a = call.in(0),
+                  .out = out(call, 0),
+                  .watch = watch(call.index)};
     PointArgs each{.count = rows * context_,
                    .a = call.in(0),
                    .out = out(call, 0),
                    .cols = context_,
-                   .context = context_};
+                   .context = context_,
+                   .watch = watch(call.index)};
     if (one.operands.size() > 1) along.b = each.b = call.in(1);
     switch (one.kind) {
         case Kind::kSoftmaxMax: return run_rows(stream(), RowKind::kMax, along);
@@ -215,13 +228,18 @@ void CudaDevice::softmax(const OperatorCall& call) {
 void CudaDevice::loss(const OperatorCall& call) {
     const Operator& one = call.one;
     const std::uint64_t vocabulary = program_->model.vocabulary;
-    const RowArgs along{.rows = row_count(), .cols = vocabulary, .a = call.in(0), .out = out(call, 0)};
+    const RowArgs along{.rows = row_count(),
+                        .cols = vocabulary,
+                        .a = call.in(0),
+                        .out = out(call, 0),
+                        .watch = watch(call.index)};
     PointArgs each{.count = row_count() * vocabulary,
                    .a = call.in(0),
                    .tokens = targets(),
                    .out = out(call, 0),
                    .cols = vocabulary,
-                   .number = arithmetic::reciprocal(numbers_.tokens)};
+                   .number = arithmetic::reciprocal(numbers_.tokens),
+                   .watch = watch(call.index)};
     if (one.operands.size() > 1) each.b = call.in(1);
     switch (one.kind) {
         case Kind::kLossMax: return run_rows(stream(), RowKind::kMax, along);
@@ -235,7 +253,8 @@ void CudaDevice::loss(const OperatorCall& call) {
                                           .max = call.in(1),
                                           .sum = call.in(2),
                                           .targets = targets(),
-                                          .out = out(call, 0)});
+                                          .out = out(call, 0),
+                                          .watch = watch(call.index)});
         default:
             return loss_total(stream(), {.sequences = sequences_,
                                          .context = context_,
@@ -243,13 +262,15 @@ void CudaDevice::loss(const OperatorCall& call) {
                                          .sums = sums_.of(sequences_),
                                          .total = loss_total_.of(1),
                                          .loss = out(call, 0),
-                                         .reciprocal = arithmetic::reciprocal(numbers_.tokens)});
+                                         .reciprocal = arithmetic::reciprocal(numbers_.tokens),
+                                         .watch = watch(call.index)});
     }
 }
 
-void CudaDevice::norm(const OperatorCall& call) {
+void CudaDevice::norm(const OperatorCall& call, bool watching) {
     const Operator& one = call.one;
-    if (one.kind == Kind::kClip) return clip(stream(), call.in(0), program_->clip_norm, out(call, 0));
+    if (one.kind == Kind::kClip)
+        return clip(stream(), call.in(0), program_->clip_norm, out(call, 0), watch(call.index));
     std::uint64_t tiles = 0;
     for (const program::TensorId id : one.operands) tiles += arithmetic::tile_count(rows_of(id), cols(id));
     const OutputArray<float> sums = sums_.of(tiles);
@@ -257,16 +278,18 @@ void CudaDevice::norm(const OperatorCall& call) {
     for (std::size_t i = 0; i < one.operands.size(); ++i) {
         const program::TensorId id = one.operands[i];
         const std::uint64_t count = arithmetic::tile_count(rows_of(id), cols(id));
+        const NumberWatch gradient = watching ? watch(writer_of(id)) : NumberWatch{};
         square_tiles(stream(), {.rows = rows_of(id),
                                 .cols = cols(id),
                                 .g = call.in(i),
-                                .sums = {.data = sums.data + first, .count = count}});
+                                .sums = {.data = sums.data + first, .count = count},
+                                .watch = gradient});
         first += count;
     }
-    norm_of_tiles(stream(), sums, more_sums_.of(tree_scratch(tiles)), out(call, 0));
+    norm_of_tiles(stream(), sums, more_sums_.of(tree_scratch(tiles)), out(call, 0), watch(call.index));
 }
 
-void CudaDevice::update(const OperatorCall& call, UpdatePass pass) {
+void CudaDevice::update_one(const OperatorCall& call, UpdatePass pass) {
     AdamWArgs args{.count = out(call, 0).count,
                    .coefficients = numbers_.coefficients,
                    .clip = call.in(1),
@@ -294,17 +317,6 @@ void CudaDevice::update_streamed(const AdamWArgs& all, UpdatePass pass) {
         bands_.fill(args.v.data, all.v.data + first, bytes, HostMemory::kPinned);
         bands_.filled();
         adamw(stream(), pass, args);
-        // Before anything is taken: what copies wait for is all that was launched.
-        if (pass == UpdatePass::kAlways) {
-            for (const OutputArray<float>& moment : {args.m, args.v}) {
-                check_finite(stream(), {.numbers = moment.data,
-                                        .rows = 1,
-                                        .cols = count,
-                                        .stride = count,
-                                        .diverged = all.diverged,
-                                        .index = all.index});
-            }
-        }
         if (pass != UpdatePass::kTry) {
             bands_.take(all.m.data + first, args.m.data, bytes);
             bands_.take(all.v.data + first, args.v.data, bytes);

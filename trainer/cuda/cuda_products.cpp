@@ -25,6 +25,18 @@ unsigned narrow(std::uint64_t number) {
     ASSAY_CHECK(number <= 0x7fffffffU);
     return static_cast<unsigned>(number);
 }
+
+// Columns of a query head, and of the keys and values that it reads, in a row of qkv.
+struct HeadColumns {
+    HeadColumns(const program::ModelConfig& model, std::uint64_t head)
+        : dim(narrow(model.head_dim())),
+          sharing(model.heads / model.key_value_heads()),
+          query(head * dim),
+          key((model.heads + head / sharing) * dim),
+          value(key + std::uint64_t{model.key_value_heads()} * dim) {}
+    unsigned dim, sharing;  // numbers of a head; query heads that share keys
+    std::uint64_t query, key, value;
+};
 }  // namespace
 
 void CudaDevice::multiply(const Operator& one, const Products& p) {
@@ -74,10 +86,11 @@ void CudaDevice::linear(const OperatorCall& call) {
     const bool forward = one.kind == Kind::kLinear, in_out = one.layout == program::WeightLayout::kInOut;
     const bool is_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient;
     const bool plain = is_head ? one.kind == Kind::kHeadInputGradient : forward == in_out;
-    Products p{.m = narrow(row_count()), .n = narrow(width), .k = narrow(in)};
+    Products p{.m = narrow(call.rows), .n = narrow(width), .k = narrow(in)};
     p.a = {call.in(0), {in, 1}};
     p.b = {call.in(1), plain ? OperandPlace{width, 1} : OperandPlace{1, in}};
     p.c = out(call, 0);
+    p.c.count = call.rows * width;
     p.to = {width, 1};
     if (forward && one.operands.size() > 2) p.bias = call.in(2);
     multiply(one, p);
@@ -92,7 +105,7 @@ void CudaDevice::weight_gradient(const OperatorCall& call) {
     const std::uint64_t m = cols(one.operands[left]), n = cols(one.operands[1 - left]);
     multiply(one, {.m = narrow(m),
                    .n = narrow(n),
-                   .k = narrow(row_count()),
+                   .k = narrow(call.rows),
                    .a = {call.in(left), {1, m}},
                    .b = {call.in(1 - left), {n, 1}},
                    .c = out(call, 0),
@@ -101,60 +114,94 @@ void CudaDevice::weight_gradient(const OperatorCall& call) {
 }
 
 void CudaDevice::attention_products(const OperatorCall& call) {
+    const bool writes_square =
+        call.one.kind == Kind::kAttentionScores || call.one.kind == Kind::kAttentionProbabilityGradient;
+    float* const squares = call.tensors[writes_square ? call.one.outputs[0] : call.one.operands[0]];
+    for (const HeadRange& range : ranges()) {
+        attention_product(call, range, squares + first_square(range) * context_ * context_);
+    }
+}
+
+// The operand from the first row of the range's sequences on, at a column.
+const float* CudaDevice::rows_from(const OperatorCall& call, std::size_t operand, const HeadRange& range,
+                                   std::uint64_t column) const {
+    return call.in(operand) + range.sequence * context_ * cols(call.one.operands[operand]) + column;
+}
+
+// The same of the first output.
+OutputArray<float> CudaDevice::rows_to(const OperatorCall& call, const HeadRange& range,
+                                       std::uint64_t column) const {
+    OutputArray<float> array = out(call, 0);
+    const std::uint64_t first = range.sequence * context_ * cols(call.one.outputs[0]) + column;
+    array.data += first;
+    array.count -= first;
+    return array;
+}
+
+void CudaDevice::attention_product(const OperatorCall& call, const HeadRange& range, float* squares) {
     const Operator& one = call.one;
-    const program::ModelConfig& model = program_->model;
-    const unsigned tokens = narrow(context_), dim = narrow(model.head_dim()), heads = model.heads;
-    const unsigned keys = model.key_value_heads(), sharing = heads / keys;
-    const std::uint64_t square_size = std::uint64_t{tokens} * tokens;
+    const HeadColumns at(program_->model, range.head);
+    const unsigned tokens = narrow(context_), heads = narrow(range.heads);
     // A head's columns in rows of `width`, for each query head of a sequence, or for each member of the
     // groups that share keys.
     const auto by_query = [&](std::uint64_t width) {
-        return OperandPlace{width, 1, tokens * width, dim, heads, 1};
+        return OperandPlace{width, 1, tokens * width, at.dim, heads, 1};
     };
     const auto by_key = [&](std::uint64_t width) {
-        return OperandPlace{width, 1, tokens * width, dim, heads, sharing};
+        return OperandPlace{width, 1, tokens * width, at.dim, heads, at.sharing};
     };
+    const std::uint64_t square_size = std::uint64_t{tokens} * tokens;
     const OperandPlace square{tokens, 1, heads * square_size, square_size, heads, 1};
-    const std::uint64_t key_at = std::uint64_t{heads} * dim, value_at = key_at + std::uint64_t{keys} * dim;
-    Products p{.m = tokens, .n = dim, .k = tokens, .matrices = narrow(sequences_ * heads)};
-    p.c = out(call, 0);
+    Products p{.m = tokens, .n = at.dim, .k = tokens, .matrices = narrow(range.sequences * heads)};
     const std::uint64_t width = cols(one.operands.back());
-    const bool is_value = one.kind == Kind::kAttentionValueGradient;
     switch (one.kind) {
         case Kind::kAttentionScores:
         case Kind::kAttentionProbabilityGradient: {
             const bool scores = one.kind == Kind::kAttentionScores;
             p.n = tokens;
-            p.k = dim;
-            p.a = {call.in(0), by_query(cols(one.operands[0]))};
-            p.b = {call.in(scores ? 0 : 1) + (scores ? key_at : value_at), turned(by_key(width))};
+            p.k = at.dim;
+            p.a = {rows_from(call, 0, range, at.query), by_query(cols(one.operands[0]))};
+            p.b = {scores ? rows_from(call, 0, range, at.key) : rows_from(call, 1, range, at.value),
+                   turned(by_key(width))};
+            p.c = out(call, 0);
+            p.c.data = squares;
+            p.c.count = p.matrices * square_size;
             p.to = square;
             p.mask = Mask::kLower;
-            p.scale = scores ? arithmetic::attention_scale(dim) : 1.0F;
+            p.scale = scores ? arithmetic::attention_scale(at.dim) : 1.0F;
             return multiply(one, p);
         }
         case Kind::kAttentionValues:
         case Kind::kAttentionQueryGradient:
-            p.a = {call.in(0), square};
-            p.b = {call.in(1) + (one.kind == Kind::kAttentionValues ? value_at : key_at), by_key(width)};
+            p.a = {squares, square};
+            p.b = {rows_from(call, 1, range, one.kind == Kind::kAttentionValues ? at.value : at.key),
+                   by_key(width)};
+            p.c = rows_to(call, range, at.query);
             p.to = by_query(cols(one.outputs[0]));
             p.mask = Mask::kUpTo;
             return multiply(one, p);
         case Kind::kAttentionValueGradient:
-        case Kind::kAttentionKeyGradient: break;
+        case Kind::kAttentionKeyGradient: return shared_gradient(call, range, squares);
         default: ASSAY_CHECK(false);
     }
-    // Query heads that share keys add to one gradient, ascending.
-    p.matrices = narrow(sequences_ * keys);
+}
+
+// Query heads that share keys add to one gradient, ascending.
+void CudaDevice::shared_gradient(const OperatorCall& call, const HeadRange& range, float* squares) {
+    const Operator& one = call.one;
+    const HeadColumns at(program_->model, range.head);
+    const unsigned tokens = narrow(context_), keys = narrow(range.heads) / at.sharing;
+    const std::uint64_t square_size = std::uint64_t{tokens} * tokens;
+    const std::uint64_t width = cols(one.operands.back()), to_width = cols(one.outputs[0]);
+    Products p{.m = tokens, .n = at.dim, .k = tokens, .matrices = narrow(range.sequences * keys)};
     p.mask = Mask::kFromOn;
-    const std::uint64_t to_width = cols(one.outputs[0]), at = is_value ? value_at : key_at;
-    p.c = {.data = p.c.data + at, .count = p.c.count - at};
-    p.to = {to_width, 1, tokens * to_width, dim, keys, 1};
-    for (unsigned member = 0; member < sharing; ++member) {
-        p.a = {call.in(0) + member * square_size,
-               {1, tokens, heads * square_size, sharing * square_size, keys, 1}};
-        p.b = {call.in(1) + std::uint64_t{member} * dim,
-               {width, 1, tokens * width, std::uint64_t{sharing} * dim, keys, 1}};
+    p.c = rows_to(call, range, one.kind == Kind::kAttentionValueGradient ? at.value : at.key);
+    p.to = {to_width, 1, tokens * to_width, at.dim, keys, 1};
+    for (unsigned member = 0; member < at.sharing; ++member) {
+        p.a = {squares + member * square_size,
+               {1, tokens, range.heads * square_size, at.sharing * square_size, keys, 1}};
+        p.b = {rows_from(call, 1, range, at.query + std::uint64_t{member} * at.dim),
+               {width, 1, tokens * width, std::uint64_t{at.sharing} * at.dim, keys, 1}};
         p.carry = member > 0;
         multiply(one, p);
     }

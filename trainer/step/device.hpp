@@ -30,6 +30,8 @@ struct PlanHints {
     std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time: more are no quicker
     /// False: the device runs operators one by one, so that every tensor lies in memory.
     bool runs_groups = true;
+    /// Bytes of logits at a time up to which head_rows are worth it; of more, half as many rows do as well.
+    std::uint64_t logits = std::uint64_t{128} << 20U;
     std::uint64_t alignment = 16;  ///< floats at whose multiples tensors begin; at least 16
 };
 

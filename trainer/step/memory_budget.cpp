@@ -17,8 +17,6 @@ namespace assay::trainer {
 namespace {
 constexpr std::array kLevels = {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers};
 constexpr std::uint64_t kLeastHeadRows = 64;
-// Logits of half as many tokens, twice as often, cost nothing that can be measured while they are so many.
-constexpr std::uint64_t kManyLogits = 128U << 20U;  // bytes
 constexpr std::uint64_t kUsefulOfManyRows = 256;
 // Rematerialising norms and activations costs 1 to 2 % of a step: not for less memory than this, unless a
 // budget asks.
@@ -35,7 +33,7 @@ std::uint32_t useful_micro_batch(const program::Program& program, const PlanHint
 
 std::uint64_t useful_head_rows(const program::Program& program, const PlanHints& hints) {
     std::uint64_t rows = hints.head_rows;
-    while (rows > kUsefulOfManyRows && rows * program.model.vocabulary * sizeof(float) > kManyLogits)
+    while (rows > kUsefulOfManyRows && rows * program.model.vocabulary * sizeof(float) > hints.logits)
         rows /= 2;
     return rows;
 }

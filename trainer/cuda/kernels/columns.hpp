@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "trainer/cuda/kernels/number_watch.hpp"
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
@@ -31,6 +32,7 @@ struct ColumnArgs {
     const float* rstd = nullptr;
     OutputArray<float> gains;   ///< [sequences, cols]; of a layer norm also biases
     OutputArray<float> biases;  ///< the same
+    NumberWatch watch;          ///< of the gradients that they are added to
 };
 
 /// The chains within sequences. Grid: columns, sequences.
@@ -82,6 +84,7 @@ struct CombineArgs {
     std::uint64_t cols = 0;
     const float* sums = nullptr;  ///< [sequences, cols]
     OutputArray<float> out;       ///< [cols]; goes on from what it holds
+    NumberWatch watch;
 };
 
 /// The chain over sequences. Grid: columns.
@@ -105,6 +108,7 @@ struct ColumnCombine {
         for (std::uint64_t s = 0; s < args.sequences; ++s)
             sum = add_rn(sum, args.sums[s * args.cols + column]);
         args.out.set(column, sum);
+        args.watch.note(block, is_finite(sum));
     }
 };
 
@@ -112,11 +116,12 @@ struct EmbeddingGradientArgs {
     std::uint64_t context = 0;
     std::uint64_t cols = 0;
     std::uint64_t tokens = 0;               ///< different ones
-    const std::uint32_t* token = nullptr;   ///< [tokens]
+    const std::uint32_t* token = nullptr;   ///< [tokens]: its row of `out`
     const std::uint32_t* first = nullptr;   ///< [tokens + 1]: its places in `places`
     const std::uint32_t* places = nullptr;  ///< rows of dx, ascending for each token
     const float* dx = nullptr;
     OutputArray<float> out;  ///< rows of tokens; goes on from what they hold
+    NumberWatch watch;
 };
 
 /// Rows of the tokens that occur: a chain over a token's places in a sequence, then over sequences. Grid:
@@ -151,6 +156,46 @@ struct EmbeddingGradient {
             sum = 0.0F;
         }
         args.out.set(to, total);
+        args.watch.note(block, is_finite(total));
+    }
+};
+
+struct TiedRowsArgs {
+    std::uint64_t words = 0;
+    std::uint64_t cols = 0;
+    const float* rows = nullptr;            ///< gradients by the embedding: a row for each token that occurs
+    const std::uint32_t* row_of = nullptr;  ///< [words]: a word's row; kNoRow where it does not occur
+    OutputArray<float> sum;                 ///< [words, cols]; before: the gradient by the head
+    NumberWatch head;                       ///< of what it held
+    NumberWatch watch;
+};
+
+inline constexpr std::uint32_t kNoRow = 0xffffffffU;
+
+/// sum + the embedding's gradient, which is +0 where a word does not occur: adding it still turns −0 into +0.
+/// Grid: numbers.
+struct TiedRows {
+    static constexpr unsigned kThreads = 256;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    using Args = TiedRowsArgs;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.sum);
+    }
+    static Grid grid(const Args& args) {
+        return {static_cast<unsigned>((args.words * args.cols + kThreads - 1) / kThreads), 1, 1};
+    }
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
+        if (i >= args.words * args.cols) return;
+        const std::uint32_t row = args.row_of[i / args.cols];
+        const float by_head = args.sum.get(i);
+        const float sum = add_rn(by_head, row == kNoRow ? 0.0F : args.rows[row * args.cols + i % args.cols]);
+        args.sum.set(i, sum);
+        args.head.note(block, is_finite(by_head));
+        args.watch.note(block, is_finite(sum));
     }
 };
 
@@ -162,6 +207,7 @@ struct LossTotalArgs {
     OutputArray<float> total;  ///< of the step so far; goes on from what it holds
     OutputArray<float> loss;   ///< total · reciprocal
     float reciprocal = 0;
+    NumberWatch watch;  ///< of the loss
 };
 
 /// The loss: a chain within each sequence, then over sequences. One block.
@@ -195,7 +241,9 @@ struct LossTotal {
                 total = add_rn(total, args.losses[t]);
         }
         args.total.set(0, total);
-        args.loss.set(0, mul_rn(total, args.reciprocal));
+        const float loss = mul_rn(total, args.reciprocal);
+        args.loss.set(0, loss);
+        args.watch.note(block, is_finite(loss));
     }
 };
 
@@ -207,6 +255,7 @@ struct LossTokensArgs {
     const float* sum = nullptr;
     const std::uint32_t* targets = nullptr;
     OutputArray<float> out;
+    NumberWatch watch;
 };
 
 /// loss[t] = log(sum[t]) − (logits[t, target[t]] − max[t]). Grid: rows.
@@ -227,7 +276,9 @@ struct LossTokens {
         const std::uint64_t row = std::uint64_t{block.x()} * kThreads + block.thread();
         if (row >= args.rows) return;
         const float logit = args.logits[row * args.cols + args.targets[row]];
-        args.out.set(row, sub_rn(log32(args.sum[row]), sub_rn(logit, args.max[row])));
+        const float loss = sub_rn(log32(args.sum[row]), sub_rn(logit, args.max[row]));
+        args.out.set(row, loss);
+        args.watch.note(block, is_finite(loss));
     }
 };
 

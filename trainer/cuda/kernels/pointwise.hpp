@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "trainer/cuda/kernels/number_watch.hpp"
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
@@ -22,7 +23,8 @@ struct PointArgs {
     std::uint64_t context = 0;  ///< tokens of a sequence; of squares: masked beyond the diagonal. 0: no mask
     std::uint64_t heads = 0;    ///< of rope: that turn
     std::uint64_t head_dim = 0;
-    float number = 0;  ///< a factor of the operator
+    float number = 0;   ///< a factor of the operator
+    NumberWatch watch;  ///< of the operator
 };
 
 /// Which operator a Pointwise kernel is.
@@ -65,23 +67,35 @@ ASSAY_SIMT float gelu_gradient(float x, float dy) {
     return mul_rn(dy, fma_rn(mul_rn(mul_rn(0.5F, x), s), q, a));
 }
 
-ASSAY_SIMT void swiglu(const PointArgs& args, std::uint64_t i) {
+// What follows writes numbers and says whether they are finite.
+
+ASSAY_SIMT bool put(const PointArgs& args, std::uint64_t i, float value) {
+    args.out.set(i, value);
+    return is_finite(value);
+}
+
+ASSAY_SIMT bool put(const PointArgs& args, std::uint64_t i, float value, std::uint64_t j, float other) {
+    const bool finite = put(args, i, value);
+    return put(args, j, other) && finite;
+}
+
+ASSAY_SIMT bool swiglu(const PointArgs& args, std::uint64_t i) {
     const std::uint64_t gate = i / args.cols * 2 * args.cols + i % args.cols;
     const float x = args.a[gate];
-    args.out.set(i, mul_rn(mul_rn(x, sigmoid32(x)), args.a[gate + args.cols]));
+    return put(args, i, mul_rn(mul_rn(x, sigmoid32(x)), args.a[gate + args.cols]));
 }
 
 // `cols` is that of dy.
-ASSAY_SIMT void swiglu_gradient(const PointArgs& args, std::uint64_t i) {
+ASSAY_SIMT bool swiglu_gradient(const PointArgs& args, std::uint64_t i) {
     const std::uint64_t at = i / args.cols * 2 * args.cols + i % args.cols;
     const float gate = args.a[at], up = args.a[at + args.cols], d = args.b[i];
     const float s = sigmoid32(gate);
-    args.out.set(at, mul_rn(mul_rn(d, up), silu_slope32(gate, s)));
-    args.out.set(at + args.cols, mul_rn(d, mul_rn(gate, s)));
+    const float dgate = mul_rn(mul_rn(d, up), silu_slope32(gate, s));
+    return put(args, at, dgate, at + args.cols, mul_rn(d, mul_rn(gate, s)));
 }
 
 template <bool kBack>
-ASSAY_SIMT void rope(const PointArgs& args, std::uint64_t i) {
+ASSAY_SIMT bool rope(const PointArgs& args, std::uint64_t i) {
     const std::uint64_t half = args.head_dim / 2, row = i / (args.heads * half);
     const std::uint64_t head = i / half % args.heads, pair = i % half;
     const std::uint64_t first = row * args.cols + head * args.head_dim + pair, second = first + half;
@@ -89,16 +103,16 @@ ASSAY_SIMT void rope(const PointArgs& args, std::uint64_t i) {
     const float cos = args.a[angle], sin = args.b[angle];
     const float a = args.out.get(first), b = args.out.get(second);
     const float left = mul_rn(b, sin), right = mul_rn(a, sin);
-    args.out.set(first, fma_rn(a, cos, kBack ? left : -left));
-    args.out.set(second, fma_rn(b, cos, kBack ? -right : right));
+    const float turned = fma_rn(a, cos, kBack ? left : -left);
+    return put(args, first, turned, second, fma_rn(b, cos, kBack ? -right : right));
 }
 
-ASSAY_SIMT void embedding(const PointArgs& args, std::uint64_t i) {
+ASSAY_SIMT bool embedding(const PointArgs& args, std::uint64_t i) {
     const std::uint64_t row = i / args.cols, column = i % args.cols;
     const float value = args.a[args.tokens[row] * args.cols + column];
     const float* const places = args.b;
-    args.out.set(i,
-                 places == nullptr ? value : add_rn(value, places[row % args.context * args.cols + column]));
+    return put(args, i,
+               places == nullptr ? value : add_rn(value, places[row % args.context * args.cols + column]));
 }
 
 ASSAY_SIMT float loss_gradient(const PointArgs& args, std::uint64_t i) {
@@ -128,20 +142,24 @@ struct Pointwise {
         const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
         if (i >= args.count) return;
         using enum PointKind;
+        bool finite = true;
         if constexpr (kKind == kSwiGlu) {
-            pointwise::swiglu(args, i);
+            finite = pointwise::swiglu(args, i);
         } else if constexpr (kKind == kSwiGluGradient) {
-            pointwise::swiglu_gradient(args, i);
+            finite = pointwise::swiglu_gradient(args, i);
         } else if constexpr (kKind == kRope || kKind == kRopeGradient) {
-            pointwise::rope<kKind == kRopeGradient>(args, i);
+            finite = pointwise::rope<kKind == kRopeGradient>(args, i);
         } else if constexpr (kKind == kEmbedding) {
-            pointwise::embedding(args, i);
+            finite = pointwise::embedding(args, i);
+        } else if constexpr (kKind == kAdd || kKind == kGelu || kKind == kGeluGradient) {
+            finite = pointwise::put(args, i, number(args, i, 0));
         } else {
             const std::uint64_t row = i / args.cols;
             // Of squares, what a query does not see is left alone.
             if (args.context != 0 && i % args.cols > row % args.context) return;
-            args.out.set(i, number(args, i, row));
+            finite = pointwise::put(args, i, number(args, i, row));
         }
+        args.watch.note(block, finite);
     }
 
 private:

@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-#include "trainer/cuda/simt/lanes.hpp"
+#include "trainer/cuda/kernels/number_watch.hpp"
+#include "trainer/cuda/kernels/warp_row.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -25,6 +26,7 @@ struct RowArgs {
     OutputArray<float> mean_out;  ///< of a layer norm
     OutputArray<float> rstd_out;  ///< of a norm
     float epsilon = 0;
+    NumberWatch watch;  ///< of the operator
 };
 
 /// Which operator a RowWise kernel is.
@@ -37,9 +39,6 @@ enum class RowKind : std::uint8_t {
     kRmsNorm,            ///< x = a
     kRmsNormGradient,    ///< of the input; dy = a, x = b
 };
-
-/// What a mutant of a row kernel does wrong.
-enum class RowFault : std::uint8_t { kNone, kOtherTree };
 
 template <RowKind kKind, RowFault kFault = RowFault::kNone>
 struct RowWise {
@@ -76,41 +75,20 @@ private:
         return args.context == 0 ? args.cols : row % args.context + 1;
     }
 
-    // The law's tree over the lanes, for every lane.
     static ASSAY_SIMT float fold(const SimtBlock& block, float lane) {
-        if constexpr (kFault == RowFault::kOtherTree) {
-            for (unsigned lanes = 1; lanes < kWarp; lanes *= 2)
-                lane = add_rn(lane, block.shfl_xor(lane, lanes));
-            return lane;
-        }
-        ASSAY_UNROLL
-        for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2)
-            lane = add_rn(lane, block.shfl_down(lane, lanes));
-        return block.shfl(lane, 0);
+        return fold_lanes<kFault>(block, lane);
     }
 
     static ASSAY_SIMT void maximum(const SimtBlock& block, const Args& args, std::uint64_t row) {
         const float* const x = args.a + row * args.cols;
         const auto count = static_cast<std::uint32_t>(length(args, row));
-        // Among equals the lowest index wins: −0 and +0 are equal, and have different bits.
-        std::uint32_t best = block.lane() < count ? block.lane() : 0;
-        float value = x[best];
-        for (std::uint32_t i = best + kWarp; i < count; i += kWarp) {
-            if (value < x[i]) {
-                value = x[i];
-                best = i;
-            }
-        }
-        ASSAY_UNROLL
-        for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) {
-            const float other = block.shfl_xor(value, lanes);
-            const std::uint32_t at = block.shfl_xor(best, lanes);
-            if (value < other || (!(other < value) && at < best)) {
-                value = other;
-                best = at;
-            }
-        }
-        if (block.lane() == 0) args.out.set(row, value);
+        const std::uint32_t first = block.lane() < count ? block.lane() : 0;
+        Largest largest{x[first], first};
+        for (std::uint32_t i = first + kWarp; i < count; i += kWarp) largest.see(x[i], i);
+        const float value = largest.among_lanes(block);
+        if (block.lane() != 0) return;
+        args.out.set(row, value);
+        args.watch.note(block, is_finite(value));
     }
 
     static ASSAY_SIMT void sum(const SimtBlock& block, const Args& args, std::uint64_t row) {
@@ -121,7 +99,9 @@ private:
                                           : fma_rn(args.a[first + i], args.b[first + i], lane);
         }
         const float all = fold(block, lane);
-        if (block.lane() == 0) args.out.set(row, all);
+        if (block.lane() != 0) return;
+        args.out.set(row, all);
+        args.watch.note(block, is_finite(all));
     }
 
     static ASSAY_SIMT void layer_norm(const SimtBlock& block, const Args& args, std::uint64_t row) {
@@ -136,14 +116,17 @@ private:
             lane = fma_rn(centred, centred, lane);
         }
         const float rstd = rsqrt32(add_rn(div_rn(fold(block, lane), size), args.epsilon));
+        bool finite = is_finite(mean) && is_finite(rstd);
         for (std::uint64_t i = block.lane(); i < args.cols; i += kWarp) {
-            args.out.set(row * args.cols + i,
-                         fma_rn(mul_rn(sub_rn(x[i], mean), rstd), args.gain[i], args.bias[i]));
+            const float y = fma_rn(mul_rn(sub_rn(x[i], mean), rstd), args.gain[i], args.bias[i]);
+            args.out.set(row * args.cols + i, y);
+            finite = finite && is_finite(y);
         }
         if (block.lane() == 0) {
             args.mean_out.set(row, mean);
             args.rstd_out.set(row, rstd);
         }
+        args.watch.note(block, finite);
     }
 
     static ASSAY_SIMT void layer_norm_gradient(const SimtBlock& block, const Args& args, std::uint64_t row) {
@@ -157,11 +140,15 @@ private:
             dots = fma_rn(scaled, mul_rn(sub_rn(args.b[first + i], mean), rstd), dots);
         }
         const float a = div_rn(fold(block, lane), size), b = div_rn(fold(block, dots), size);
+        bool finite = true;
         for (std::uint64_t i = block.lane(); i < args.cols; i += kWarp) {
             const float normal = mul_rn(sub_rn(args.b[first + i], mean), rstd);
             const float scaled = mul_rn(args.a[first + i], args.gain[i]);
-            args.out.set(first + i, mul_rn(rstd, fma_rn(-normal, b, sub_rn(scaled, a))));
+            const float dx = mul_rn(rstd, fma_rn(-normal, b, sub_rn(scaled, a)));
+            args.out.set(first + i, dx);
+            finite = finite && is_finite(dx);
         }
+        args.watch.note(block, finite);
     }
 
     static ASSAY_SIMT void rms_norm(const SimtBlock& block, const Args& args, std::uint64_t row) {
@@ -170,10 +157,14 @@ private:
         for (std::uint64_t i = block.lane(); i < args.cols; i += kWarp) lane = fma_rn(x[i], x[i], lane);
         const float r = div_rn(1.0F, static_cast<float>(args.cols));
         const float rstd = rsqrt32(add_rn(mul_rn(fold(block, lane), r), args.epsilon));
+        bool finite = is_finite(rstd);
         for (std::uint64_t i = block.lane(); i < args.cols; i += kWarp) {
-            args.out.set(row * args.cols + i, mul_rn(mul_rn(x[i], rstd), args.gain[i]));
+            const float y = mul_rn(mul_rn(x[i], rstd), args.gain[i]);
+            args.out.set(row * args.cols + i, y);
+            finite = finite && is_finite(y);
         }
         if (block.lane() == 0) args.rstd_out.set(row, rstd);
+        args.watch.note(block, finite);
     }
 
     static ASSAY_SIMT void rms_norm_gradient(const SimtBlock& block, const Args& args, std::uint64_t row) {
@@ -184,11 +175,15 @@ private:
             lane = fma_rn(mul_rn(args.a[first + i], args.gain[i]), mul_rn(args.b[first + i], rstd), lane);
         }
         const float c = mul_rn(fold(block, lane), r);
+        bool finite = true;
         for (std::uint64_t i = block.lane(); i < args.cols; i += kWarp) {
             const float normal = mul_rn(args.b[first + i], rstd);
             const float scaled = mul_rn(args.a[first + i], args.gain[i]);
-            args.out.set(first + i, mul_rn(sub_rn(scaled, mul_rn(normal, c)), rstd));
+            const float dx = mul_rn(sub_rn(scaled, mul_rn(normal, c)), rstd);
+            args.out.set(first + i, dx);
+            finite = finite && is_finite(dx);
         }
+        args.watch.note(block, finite);
     }
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "contracts/arithmetic/optimizer.hpp"
+#include "trainer/cuda/kernels/number_watch.hpp"
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
@@ -17,6 +18,7 @@ struct SquareTilesArgs {
     std::uint64_t cols = 0;
     const float* g = nullptr;
     OutputArray<float> sums;  ///< a number a tile of 16×16
+    NumberWatch watch;        ///< of g
 };
 
 /// A thread a tile. Grid: tiles.
@@ -41,13 +43,16 @@ struct SquareTiles {
         const std::uint64_t top = tile / across(args) * kSide, left = tile % across(args) * kSide;
         if (top >= args.rows) return;
         float sum = 0.0F;
+        bool finite = true;
         for (std::uint64_t i = top; i < top + kSide && i < args.rows; ++i) {
             for (std::uint64_t j = left; j < left + kSide && j < args.cols; ++j) {
                 const float g = args.g[i * args.cols + j];
                 sum = fma_rn(g, g, sum);
+                finite = finite && is_finite(g);
             }
         }
         args.sums.set(tile, sum);
+        args.watch.note(block, finite);
     }
 };
 
@@ -103,6 +108,7 @@ struct ScalarArgs {
     const float* from = nullptr;
     OutputArray<float> to;
     float limit = 0;
+    NumberWatch watch;
 };
 
 /// One number: the root of the squares' sum, or the clip of a norm.
@@ -119,19 +125,17 @@ struct Scalar {
     }
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         if (block.thread() != 0) return;
+        float value = 0.0F;
         if constexpr (kClip) {
             const float scale = div_rn(args.limit, add_rn(args.from[0], 1e-6F));
-            args.to.set(0, scale < 1.0F ? scale : 1.0F);
+            value = scale < 1.0F ? scale : 1.0F;
         } else {
-            args.to.set(0, sqrt_rn(args.from[0]));
+            value = sqrt_rn(args.from[0]);
         }
+        args.to.set(0, value);
+        args.watch.note(block, is_finite(value));
     }
 };
-
-/// No operator: every number so far was finite.
-inline constexpr unsigned kNoOperator = 0xffffffffU;
-
-ASSAY_SIMT bool is_finite(float x) { return (bits_of(x) & 0x7f800000) != 0x7f800000; }
 
 struct AdamWArgs {
     std::uint64_t count = 0;
@@ -144,7 +148,7 @@ struct AdamWArgs {
 };
 
 /// kTry: what the update would give is looked at, and nothing written. kApply: it is written if every number
-/// of the step, the update's among them, was finite. kAlways: it is written.
+/// of the step, the update's among them, was finite. kAlways: it is written, and looked at.
 enum class UpdatePass : std::uint8_t { kTry, kApply, kAlways };
 
 /// What a mutant of AdamW does wrong: it multiplies by a reciprocal.
@@ -181,9 +185,11 @@ struct AdamW {
         float w = args.w.get(i);
         w = fma_rn(-c.decay, w, w);
         w = fma_rn(-c.learning_rate, u, w);
-        if constexpr (kPass == UpdatePass::kTry) {
-            if (!is_finite(w) || !is_finite(m) || !is_finite(v)) block.atomic_min(args.diverged, args.index);
-        } else {
+        if constexpr (kPass != UpdatePass::kApply) {
+            const bool finite = is_finite(w) && is_finite(m) && is_finite(v);
+            NumberWatch{args.diverged, args.index}.note(block, finite);
+        }
+        if constexpr (kPass != UpdatePass::kTry) {
             args.w.set(i, w);
             args.m.set(i, m);
             args.v.set(i, v);
@@ -200,9 +206,10 @@ struct FiniteArgs {
     unsigned index = 0;  ///< of the operator
 };
 
-/// A thread a number.
+/// A thread looks at four numbers, each beside its neighbours'.
 struct FiniteCheck {
     static constexpr unsigned kThreads = 256;
+    static constexpr unsigned kEach = 4;
     static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = false;
     using Args = FiniteArgs;
@@ -210,13 +217,23 @@ struct FiniteCheck {
     template <class Visit>
     static void outputs(Args&, const Visit&) {}
     static Grid grid(const Args& args) {
-        return {static_cast<unsigned>((args.rows * args.cols + kThreads - 1) / kThreads), 1, 1};
+        constexpr unsigned kNumbers = kThreads * kEach;
+        return {static_cast<unsigned>((args.rows * args.cols + kNumbers - 1) / kNumbers), 1, 1};
     }
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
-        if (i >= args.rows * args.cols) return;
-        const float number = args.numbers[i / args.cols * args.stride + i % args.cols];
-        if (!is_finite(number)) block.atomic_min(args.diverged, args.index);
+        const std::uint64_t first = std::uint64_t{block.x()} * kThreads * kEach + block.thread();
+        bool finite = true;
+        ASSAY_UNROLL
+        for (unsigned n = 0; n < kEach; ++n) {
+            const std::uint64_t i = first + n * kThreads;
+            if (i < args.rows * args.cols) finite = is_finite(args.numbers[place(args, i)]) && finite;
+        }
+        NumberWatch{args.diverged, args.index}.note(block, finite);
+    }
+
+private:
+    static ASSAY_SIMT std::uint64_t place(const Args& args, std::uint64_t i) {
+        return args.stride == args.cols ? i : i / args.cols * args.stride + i % args.cols;
     }
 };
 

@@ -51,11 +51,42 @@ void column_sums(LaunchStream stream, ColumnKind kind, const ColumnArgs& args, O
     if (kind == kBias) start<ColumnChains<kBias>>(stream, args);
     if (kind == kLayerNorm) start<ColumnChains<kLayerNorm>>(stream, args);
     if (kind == kRmsNorm) start<ColumnChains<kRmsNorm>>(stream, args);
-    if (kind != kBias) add_sequences(stream, {args.sequences, args.cols, args.gains.data, gain});
-    if (kind != kRmsNorm) add_sequences(stream, {args.sequences, args.cols, args.biases.data, bias});
+    if (kind != kBias) add_sequences(stream, {args.sequences, args.cols, args.gains.data, gain, args.watch});
+    if (kind != kRmsNorm)
+        add_sequences(stream, {args.sequences, args.cols, args.biases.data, bias, args.watch});
 }
 
 void add_sequences(LaunchStream stream, const CombineArgs& args) { start<ColumnCombine>(stream, args); }
+
+namespace {
+// Registers for rows as long as most are; longer ones are read again.
+template <SoftmaxKind kKind>
+void softmax_of(LaunchStream stream, const SoftmaxArgs& args) {
+    if (args.context <= 8 * kWarp) return start<SoftmaxRows<kKind, 8>>(stream, args);
+    if (args.context <= 32 * kWarp) return start<SoftmaxRows<kKind, 32>>(stream, args);
+    start<SoftmaxRows<kKind, 0>>(stream, args);
+}
+}  // namespace
+
+void softmax_rows(LaunchStream stream, SoftmaxKind kind, const SoftmaxArgs& args) {
+    using enum SoftmaxKind;
+    if (args.rows == 0) return;
+    switch (kind) {
+        case kForward: return softmax_of<kForward>(stream, args);
+        case kAgain: return softmax_of<kAgain>(stream, args);
+        case kGradient: return softmax_of<kGradient>(stream, args);
+    }
+}
+
+void loss_rows(LaunchStream stream, bool gradient, const LossRowsArgs& args) {
+    if (args.rows == 0) return;
+    if (gradient) return start<LossRows<true>>(stream, args);
+    start<LossRows<false>>(stream, args);
+}
+
+void tied_rows(LaunchStream stream, const TiedRowsArgs& args) {
+    if (args.words * args.cols != 0) start<TiedRows>(stream, args);
+}
 
 void embedding_gradient(LaunchStream stream, const EmbeddingGradientArgs& args) {
     if (args.tokens != 0) start<EmbeddingGradient<>>(stream, args);
@@ -70,7 +101,7 @@ void square_tiles(LaunchStream stream, const SquareTilesArgs& args) { start<Squa
 std::uint64_t tree_scratch(std::uint64_t count) { return TreeSum<>::branches(count); }
 
 void norm_of_tiles(LaunchStream stream, OutputArray<float> sums, OutputArray<float> other,
-                   OutputArray<float> norm) {
+                   OutputArray<float> norm, NumberWatch watch) {
     std::uint64_t count = sums.count;
     while (count > 1) {
         const std::uint64_t branches = TreeSum<>::branches(count);
@@ -81,11 +112,11 @@ void norm_of_tiles(LaunchStream stream, OutputArray<float> sums, OutputArray<flo
         sums = done;
         count = branches;
     }
-    launch<Scalar<false>>({}, stream, {sums.data, norm, 0.0F});
+    launch<Scalar<false>>({}, stream, {sums.data, norm, 0.0F, watch});
 }
 
-void clip(LaunchStream stream, const float* norm, float limit, OutputArray<float> scale) {
-    launch<Scalar<true>>({}, stream, {norm, scale, limit});
+void clip(LaunchStream stream, const float* norm, float limit, OutputArray<float> scale, NumberWatch watch) {
+    launch<Scalar<true>>({}, stream, {norm, scale, limit, watch});
 }
 
 void adamw(LaunchStream stream, UpdatePass pass, const AdamWArgs& args) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives kernels NumberWatch: they look at the numbers that they write, or that they read anyway, so that
+// nobody has to read them once more to learn whether all are finite.
+#pragma once
+
+#include "trainer/cuda/simt/simt.hpp"
+
+namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
+
+/// No operator: every number so far was finite.
+inline constexpr unsigned kNoOperator = 0xffffffffU;
+
+ASSAY_SIMT bool is_finite(float x) { return (bits_of(x) & 0x7f800000) != 0x7f800000; }
+
+/// Whose numbers a kernel looks at.
+struct NumberWatch {
+    unsigned* diverged = nullptr;  ///< the smallest operator that was noted; null: nobody asks
+    unsigned index = 0;            ///< the operator
+
+    /// A thread calls it once, for all numbers that it saw.
+    ASSAY_SIMT void note(const SimtBlock& block, bool finite) const {
+        if (!finite && diverged != nullptr) block.atomic_min(diverged, index);
+    }
+};
+
+}  // namespace ASSAY_MACHINE
+}  // namespace assay::trainer::cuda
