@@ -106,6 +106,7 @@ private:
         const float* bias = nullptr;
         float scale = 1.0F;
         bool carry = false;
+        NumberWatch watch;
     };
     // Digits of one operand, and room for those of later products.
     struct Digited {
@@ -159,8 +160,6 @@ private:
     void multiply(const Operator& one, const Products& products);
     void multiply_exactly(const Operator& one, const Products& products);
     Digits pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices);
-    // Notes a product's operator if a number that it wrote is not finite: other kernels look themselves.
-    void check_product(const OperatorCall& call);
     [[nodiscard]] NumberWatch watch(std::uint32_t index) const { return {diverged_.data(), index}; }
 
     // Where the numbers of a whole array lie.

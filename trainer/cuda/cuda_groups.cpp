@@ -101,7 +101,6 @@ void CudaDevice::attention(const GroupCall& call) {
                       .before = watch(scores.index)});
         attention_product(values, range, call.scratch);
     }
-    check_product(values);
 }
 
 void CudaDevice::attention_gradient(const GroupCall& call) {
@@ -139,9 +138,6 @@ void CudaDevice::attention_gradient(const GroupCall& call) {
         attention_product(by_query, range, slopes);
         attention_product(by_key, range, slopes);
     }
-    check_product(by_value);
-    check_product(by_query);
-    check_product(by_key);
 }
 
 // Logits become their own gradient in place, and are used up before the next rows' are made.
@@ -180,7 +176,6 @@ void CudaDevice::head(const GroupCall& call) {
         linear(with(*input_gradient, rows));
         weight_gradient(with(*weight_gradient_at, rows));
     }
-    if (input_gradient != nullptr) check_product(call_of(*input_gradient, call.tensors));
     const std::uint32_t total = *find(call.group, Kind::kLossTotal);
     places[program_->operators[total].operands[0]] = losses;
     loss(call_of(total, places));
@@ -195,7 +190,6 @@ void CudaDevice::logits(const GroupCall& call) {
     OperatorCall part = call_of(index, places);
     part.rows = 1;
     linear(part);
-    check_product(part);
 }
 
 // What adds to a gradient of parameters keeps what is not finite: nobody looks at it before the norm, which

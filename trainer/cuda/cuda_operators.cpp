@@ -19,9 +19,9 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kLinear:
         case Kind::kLinearInputGradient:
         case Kind::kHead:
-        case Kind::kHeadInputGradient: linear(call); return check_product(call);
+        case Kind::kHeadInputGradient: linear(call); break;
         case Kind::kLinearWeightGradient:
-        case Kind::kHeadWeightGradient: weight_gradient(call); return check_product(call);
+        case Kind::kHeadWeightGradient: weight_gradient(call); break;
         case Kind::kLinearBiasGradient: columns(call, ColumnKind::kBias); break;
         case Kind::kLayerNormParameterGradient: columns(call, ColumnKind::kLayerNorm); break;
         case Kind::kRmsNormParameterGradient: columns(call, ColumnKind::kRmsNorm); break;
@@ -32,7 +32,7 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kAttentionValueGradient:
         case Kind::kAttentionProbabilityGradient:
         case Kind::kAttentionQueryGradient:
-        case Kind::kAttentionKeyGradient: attention_products(call); return check_product(call);
+        case Kind::kAttentionKeyGradient: attention_products(call); break;
         case Kind::kSoftmaxMax:
         case Kind::kSoftmaxExp:
         case Kind::kSoftmaxSum:
@@ -60,32 +60,6 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kSwiGluGradient:
         case Kind::kRopeGradient:
         case Kind::kTiedGradient: rows(call); break;
-    }
-}
-
-void CudaDevice::check_product(const OperatorCall& call) {
-    const program::ModelConfig& model = program_->model;
-    const std::uint64_t dim = model.head_dim(), queries = model.heads * dim;
-    const std::uint64_t keys = model.key_value_heads() * dim;
-    for (std::size_t i = 0; i < call.one.outputs.size(); ++i) {
-        const program::TensorId id = call.one.outputs[i];
-        FiniteArgs args{.numbers = call.tensors[id],
-                        .rows = rows_of(id),
-                        .cols = cols(id),
-                        .stride = cols(id),
-                        .diverged = diverged_.data(),
-                        .index = call.index};
-        // Of a gradient of queries, keys and values each of three operators writes its columns.
-        if (call.one.kind == Kind::kAttentionQueryGradient) args.cols = queries;
-        if (call.one.kind == Kind::kAttentionKeyGradient) {
-            args.numbers += queries;
-            args.cols = keys;
-        }
-        if (call.one.kind == Kind::kAttentionValueGradient) {
-            args.numbers += queries + keys;
-            args.cols = keys;
-        }
-        check_finite(stream(), args);
     }
 }
 

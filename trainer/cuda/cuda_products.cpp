@@ -51,7 +51,8 @@ void CudaDevice::multiply(const Operator& one, const Products& p) {
                  .to = p.to,
                  .bias = p.bias,
                  .scale = p.scale,
-                 .carry = p.carry},
+                 .carry = p.carry,
+                 .watch = p.watch},
                 p.mask, p.matrices);
 }
 
@@ -75,7 +76,14 @@ void CudaDevice::multiply_exactly(const Operator& one, const Products& p) {
     b.inner = p.b.place.inner;
     b.sharing = shared;
     product_i16(stream(),
-                {.a = a, .b = b, .c = p.c, .to = p.to, .bias = p.bias, .scale = p.scale, .carry = p.carry},
+                {.a = a,
+                 .b = b,
+                 .c = p.c,
+                 .to = p.to,
+                 .bias = p.bias,
+                 .scale = p.scale,
+                 .carry = p.carry,
+                 .watch = p.watch},
                 p.mask, p.matrices);
 }
 
@@ -92,6 +100,7 @@ void CudaDevice::linear(const OperatorCall& call) {
     p.c = out(call, 0);
     p.c.count = call.rows * width;
     p.to = {width, 1};
+    p.watch = watch(call.index);
     if (forward && one.operands.size() > 2) p.bias = call.in(2);
     multiply(one, p);
 }
@@ -110,7 +119,8 @@ void CudaDevice::weight_gradient(const OperatorCall& call) {
                    .b = {call.in(1 - left), {n, 1}},
                    .c = out(call, 0),
                    .to = {n, 1},
-                   .carry = true});
+                   .carry = true,
+                   .watch = watch(call.index)});
 }
 
 void CudaDevice::attention_products(const OperatorCall& call) {
@@ -153,6 +163,7 @@ void CudaDevice::attention_product(const OperatorCall& call, const HeadRange& ra
     const std::uint64_t square_size = std::uint64_t{tokens} * tokens;
     const OperandPlace square{tokens, 1, heads * square_size, square_size, heads, 1};
     Products p{.m = tokens, .n = at.dim, .k = tokens, .matrices = narrow(range.sequences * heads)};
+    p.watch = watch(call.index);
     const std::uint64_t width = cols(one.operands.back());
     switch (one.kind) {
         case Kind::kAttentionScores:
@@ -195,6 +206,7 @@ void CudaDevice::shared_gradient(const OperatorCall& call, const HeadRange& rang
     const std::uint64_t width = cols(one.operands.back()), to_width = cols(one.outputs[0]);
     Products p{.m = tokens, .n = at.dim, .k = tokens, .matrices = narrow(range.sequences * keys)};
     p.mask = Mask::kFromOn;
+    p.watch = watch(call.index);
     p.c = rows_to(call, range, one.kind == Kind::kAttentionValueGradient ? at.value : at.key);
     p.to = {to_width, 1, tokens * to_width, at.dim, keys, 1};
     for (unsigned member = 0; member < at.sharing; ++member) {

@@ -243,7 +243,7 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     };
     using enum ProductFault;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
-    REQUIRE(with(Pack<Mask::kNone, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
+    REQUIRE(with(Pack<Mask::kNone, 2, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kCutSum>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
     if (!has_wgmma()) return;
@@ -264,8 +264,9 @@ TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
     using enum ProductFault;
     using Product = ProductI16<2, 2, 2, Mask::kNone>;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, Product{}));
-    REQUIRE(with(PackAcross<Mask::kNone, kStaleDigits>{}, Product{}));
-    REQUIRE(with(PackAcross<Mask::kNone, kMissingBarrier>{}, Product{}));
+    REQUIRE_FALSE(with(PackAcross<Mask::kNone, 2, 4>{}, Product{}));
+    REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kStaleDigits>{}, Product{}));
+    REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kMissingBarrier>{}, Product{}));
     if (!has_wgmma()) return;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
     REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, kMissingBarrier>{}));

@@ -31,9 +31,27 @@ ASSAY_SIMT std::int32_t row_exponent(std::uint32_t max_bits, int digits) {
 /// arithmetic::quantise: what the scaling flushes lies below half a unit. A NaN becomes 0.
 ASSAY_SIMT std::int32_t quantise(float x, std::int32_t exponent) { return to_int_rn(scaled(x, -exponent)); }
 
+/// Sums of digits by their weight, 1, 256 and so on, as one.
+template <unsigned kWeights>
+ASSAY_SIMT std::int64_t sum_of(const std::int32_t (&digits)[kWeights]) {
+    std::int64_t sum = digits[0];
+    ASSAY_UNROLL
+    for (unsigned weight = 1; weight < kWeights; ++weight)
+        sum += std::int64_t{digits[weight]} * (std::int32_t{1} << 8 * weight);
+    return sum;
+}
+
 /// arithmetic::finish.
 ASSAY_SIMT float finish(std::int64_t sum, std::int32_t exponent) {
     return scaled(to_float_rn(sum), exponent);
+}
+
+/// Exponents whose sums have a power of two in binary32.
+inline constexpr std::int32_t kSmallExponent = 60;
+
+/// finish() with the sum of two exponents of at most kSmallExponent either way: one factor is enough.
+ASSAY_SIMT float finish_small(std::int64_t sum, std::int32_t exponent) {
+    return mul_rn(to_float_rn(sum), power_of_two(exponent));
 }
 
 }  // namespace ASSAY_MACHINE

@@ -13,6 +13,16 @@ inline constexpr unsigned kNoOperator = 0xffffffffU;
 
 ASSAY_SIMT bool is_finite(float x) { return (bits_of(x) & 0x7f800000) != 0x7f800000; }
 
+/// Whether all numbers that it saw are finite: what is not makes a NaN of a product with zero.
+class AllFinite {
+public:
+    ASSAY_SIMT void see(float x) { zero_ = fma_rn(x, 0.0F, zero_); }
+    [[nodiscard]] ASSAY_SIMT bool found() const { return is_finite(zero_); }
+
+private:
+    float zero_ = 0.0F;
+};
+
 /// Whose numbers a kernel looks at.
 struct NumberWatch {
     unsigned* diverged = nullptr;  ///< the smallest operator that was noted; null: nobody asks

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "trainer/cuda/simt/simt.hpp"
+#include "trainer/cuda/kernels/number_watch.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {

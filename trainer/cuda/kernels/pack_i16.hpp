@@ -43,10 +43,6 @@ struct DigitPlace {
     [[nodiscard]] ASSAY_BOTH std::uint64_t first_word(unsigned matrix, unsigned line, unsigned b) const {
         return matrix * words() + line * line_words() + std::uint64_t{b} * block_words() * planes;
     }
-    /// From there to a word of a plane of the block.
-    [[nodiscard]] ASSAY_BOTH unsigned word(unsigned plane, unsigned number) const {
-        return (number / kPieceWords * planes + plane) * kPieceWords + number % kPieceWords;
-    }
     [[nodiscard]] ASSAY_BOTH std::uint64_t exponent(unsigned matrix, unsigned line, unsigned b) const {
         return matrix * exponents() + std::uint64_t{b} * lines + line;
     }
@@ -58,6 +54,9 @@ struct PackArgs {
     OutputArray<std::uint32_t> digits;
     OutputArray<std::int32_t> exponents;
 };
+
+/// Most lines of a tile of a product under a mask.
+inline constexpr unsigned kMaskedRows = 64;
 
 namespace packing {
 
@@ -72,22 +71,37 @@ ASSAY_SIMT std::uint32_t larger(std::uint32_t most, float value) {
     return size > most ? size : most;
 }
 
-/// Adds the digits of a number to a word of each plane.
-ASSAY_SIMT void add_digits(float value, std::int32_t exponent, unsigned i, std::uint32_t (&words)[3]) {
-    std::int32_t rest = quantise(value, exponent);
+/// The digits of four numbers, a word of each plane.
+template <unsigned kPlanes>
+ASSAY_SIMT void digits_of(const float (&values)[4], std::int32_t exponent, std::uint32_t (&words)[kPlanes]) {
+    std::int32_t rest[4];
     ASSAY_UNROLL
-    for (unsigned plane = 0; plane < 3; ++plane) {
-        const std::int32_t digit = static_cast<std::int8_t>(rest & 0xff);
-        words[plane] |= (static_cast<std::uint32_t>(digit) & 0xffU) << (8 * i);
-        rest = (rest - digit) >> 8;
+    for (unsigned i = 0; i < 4; ++i) rest[i] = quantise(values[i], exponent);
+    ASSAY_UNROLL
+    for (unsigned plane = 0; plane < kPlanes; ++plane) {
+        words[plane] = low_bytes(rest[0], rest[1], rest[2], rest[3]);
+        // Less the digit, which is what the low byte says with its sign.
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4; ++i) rest[i] = (rest[i] + 128) >> 8;
     }
+}
+
+/// Whether a product under the mask reads the line's block of k from `first` on: its tiles have at most
+/// kMaskedRows lines, from a multiple of that on.
+template <Mask kMask>
+ASSAY_SIMT bool is_read(unsigned line, unsigned first, unsigned block) {
+    const unsigned tile = line / kMaskedRows * kMaskedRows;
+    if (kMask == Mask::kUpTo) return first < tile + kMaskedRows;
+    if (kMask == Mask::kFromOn) return first + block > tile;
+    return true;
 }
 
 }  // namespace packing
 
 /// A warp packs a block of a line, whose numbers lie side by side or anyhow. Grid: lines in eights, blocks of
-/// k, matrices. A masked term is a zero that takes no part in a maximum.
-template <Mask kMask, ProductFault kFault = ProductFault::kNone>
+/// k, matrices. A masked term is a zero that takes no part in a maximum; blocks of which a product reads
+/// nothing are left alone.
+template <Mask kMask, unsigned kPlanes = 2, ProductFault kFault = ProductFault::kNone>
 struct Pack {
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
@@ -108,6 +122,7 @@ struct Pack {
         const unsigned line = block.x() * kWarps + block.warp(), b = block.y();
         if (line >= args.place.lines) return;
         const unsigned first = b * args.place.block, length = args.place.length(b);
+        if (!packing::is_read<kMask>(line, first, args.place.block)) return;
         const float* const from = args.from.data + args.from.place.at(block.z(), line, first);
         const std::uint64_t stride = args.from.place.col_stride;
         const Line of{from, stride, line, first, length, stride == 1 && is_aligned16(from)};
@@ -123,7 +138,7 @@ struct Pack {
             const std::uint32_t other = block.shfl_xor(most, lanes);
             most = other > most ? other : most;
         }
-        const std::int32_t exponent = row_exponent(most, static_cast<int>(args.place.planes));
+        const std::int32_t exponent = row_exponent(most, kPlanes);
         if (block.lane() == 0) args.exponents.set(args.place.exponent(block.z(), line, b), exponent);
         const std::uint64_t to = args.place.first_word(block.z(), line, b);
         ASSAY_UNROLL_BY(4)
@@ -131,18 +146,20 @@ struct Pack {
             if (kFault == ProductFault::kStaleDigits && 4 * word >= length) continue;
             float values[4];
             load(of, 4 * word, values);
-            std::uint32_t words[3] = {0, 0, 0};
+            std::uint32_t words[kPlanes];
+            packing::digits_of(values, exponent, words);
             ASSAY_UNROLL
-            for (unsigned i = 0; i < 4; ++i) packing::add_digits(values[i], exponent, i, words);
-            ASSAY_UNROLL
-            for (unsigned plane = 0; plane < 3; ++plane) {
-                if (plane < args.place.planes)
-                    args.digits.set(to + args.place.word(plane, word), words[plane]);
-            }
+            for (unsigned plane = 0; plane < kPlanes; ++plane)
+                args.digits.set(to + place_of(plane, word), words[plane]);
         }
     }
 
 private:
+    // From a line's first word in a block to a word of a plane.
+    static ASSAY_SIMT unsigned place_of(unsigned plane, unsigned word) {
+        return (word / kPieceWords * kPlanes + plane) * kPieceWords + word % kPieceWords;
+    }
+
     struct Line {
         const float* from;  // its first number in the block
         std::uint64_t stride;
@@ -166,19 +183,20 @@ private:
 };
 
 /// The same where lines lie side by side (row_stride 1): a block packs a block of k of 32 lines, and digits
-/// change places in shared memory. Grid: lines in thirty-twos, blocks of k, matrices.
-template <Mask kMask, ProductFault kFault = ProductFault::kNone>
+/// change places in shared memory. Few warps are for short blocks of k. Grid: lines in thirty-twos, blocks of
+/// k, matrices.
+template <Mask kMask, unsigned kPlanes = 2, unsigned kWarps = 16, ProductFault kFault = ProductFault::kNone>
 struct PackAcross {
-    static constexpr unsigned kWarps = 16;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = 2;
+    static constexpr unsigned kBlocks = 1024 / kThreads;
     static constexpr bool kWaits = true;
-    static constexpr unsigned kTurnWords = 2 * kWarp;      // of a line that are made at a time
-    static constexpr unsigned kOwn = kTurnWords / kWarps;  // of those, a warp's
+    static constexpr unsigned kOwn = kWarps > 8 ? 4 : 8;   // words of a line that a warp makes at a time
+    static constexpr unsigned kTurnWords = kOwn * kWarps;  // and a block
+    static_assert(kTurnWords % kPieceWords == 0);
     using Args = PackArgs;
     struct Shared {
         std::uint32_t most[kWarps][kWarp];
-        std::uint32_t words[3][kWarp][kTurnWords + 1];
+        std::uint32_t words[kPlanes][kWarp][kTurnWords + 1];
     };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
@@ -193,15 +211,18 @@ struct PackAcross {
         Shared& shared = block.template shared<Shared>();
         const unsigned first_line = block.x() * kWarp, line = first_line + block.lane(), b = block.y();
         const unsigned first = b * args.place.block, length = args.place.length(b);
-        const std::uint64_t stride = args.from.place.col_stride;
+        if (!packing::is_read<kMask>(first_line, first, args.place.block)) return;
         const bool is_line = line < args.place.lines;
-        const float* const from = args.from.data + args.from.place.at(block.z(), is_line ? line : 0, first);
+        const Line of{args.from.data + args.from.place.at(block.z(), is_line ? line : 0, first),
+                      args.from.place.col_stride, line, first, is_line ? length : 0};
+        Turn values;
+        load(block, of, 0, values);
         std::uint32_t most = 0;
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4 * kOwn; ++i) most = packing::larger(most, values[i / 4][i % 4]);
         ASSAY_UNROLL_BY(8)
-        for (unsigned k = block.warp(); k < length; k += kWarps) {
-            most = packing::larger(
-                most, packing::masked<kMask>(is_line ? read(from + k * stride) : 0.0F, line, first + k));
-        }
+        for (unsigned k = 4 * kTurnWords + block.warp(); k < of.length; k += kWarps)
+            most = packing::larger(most, of.number(k));
         shared.most[block.warp()][block.lane()] = most;
         block.sync();
         ASSAY_UNROLL
@@ -209,45 +230,60 @@ struct PackAcross {
             const std::uint32_t other = shared.most[warp][block.lane()];
             most = other > most ? other : most;
         }
-        const std::int32_t exponent = row_exponent(most, static_cast<int>(args.place.planes));
+        const std::int32_t exponent = row_exponent(most, kPlanes);
         if (is_line && block.warp() == 0)
             args.exponents.set(args.place.exponent(block.z(), line, b), exponent);
-        const unsigned all = args.place.block_words(), planes = args.place.planes;
-        for (unsigned begin = 0; begin < all; begin += kTurnWords) {
-            // All loads first: a store would hold the next ones back.
-            float values[kOwn][4];
-            ASSAY_UNROLL
-            for (unsigned i = 0; i < 4 * kOwn; ++i) {
-                const unsigned k = 4 * (begin + block.warp() + i / 4 * kWarps) + i % 4;
-                values[i / 4][i % 4] = packing::masked<kMask>(
-                    is_line && k < length ? read(from + k * stride) : 0.0F, line, first + k);
-            }
+        for (unsigned begin = 0; begin < args.place.block_words(); begin += kTurnWords) {
+            if (begin != 0) load(block, of, begin, values);
             ASSAY_UNROLL
             for (unsigned own = 0; own < kOwn; ++own) {
-                std::uint32_t words[3] = {0, 0, 0};
+                std::uint32_t words[kPlanes];
+                packing::digits_of(values[own], exponent, words);
                 ASSAY_UNROLL
-                for (unsigned i = 0; i < 4; ++i) packing::add_digits(values[own][i], exponent, i, words);
-                ASSAY_UNROLL
-                for (unsigned plane = 0; plane < 3; ++plane)
+                for (unsigned plane = 0; plane < kPlanes; ++plane)
                     shared.words[plane][block.lane()][block.warp() + own * kWarps] = words[plane];
             }
             block.sync();
-            ASSAY_UNROLL
-            for (unsigned i = block.warp(); i < kWarp; i += kWarps) {
-                if (first_line + i >= args.place.lines) continue;
-                const std::uint64_t to = args.place.first_word(block.z(), first_line + i, b);
-                ASSAY_UNROLL
-                for (unsigned piece = 0; piece < kTurnWords; piece += kPieceWords) {
-                    for (unsigned at = block.lane(); at < planes * kPieceWords; at += kWarp) {
-                        const unsigned plane = at / kPieceWords, word = piece + at % kPieceWords;
-                        if (begin + word >= all) continue;
-                        if (kFault == ProductFault::kStaleDigits && 4 * (begin + word) >= length) continue;
-                        args.digits.set(to + args.place.word(plane, begin + word),
-                                        shared.words[plane][i][word]);
-                    }
-                }
-            }
+            store(block, args, first_line, begin, length);
             if (kFault != ProductFault::kMissingBarrier) block.sync();
+        }
+    }
+
+private:
+    using Turn = float[kOwn][4];
+
+    struct Line {
+        const float* from;  // its first number in the block
+        std::uint64_t stride;
+        unsigned line, first, length;
+        [[nodiscard]] ASSAY_SIMT float number(unsigned k) const {
+            return packing::masked<kMask>(read(from + k * stride), line, first + k);
+        }
+    };
+
+    // A thread's numbers of a turn, all of them before any is used; zeros beyond the block's end.
+    static ASSAY_SIMT void load(const SimtBlock& block, const Line& of, unsigned begin, Turn& values) {
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4 * kOwn; ++i) {
+            const unsigned k = 4 * (begin + block.warp() + i / 4 * kWarps) + i % 4;
+            values[i / 4][i % 4] = k < of.length ? of.number(k) : 0.0F;
+        }
+    }
+
+    // Words of a turn, a warp a line: of a piece all planes at a time.
+    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, unsigned first_line,
+                                 unsigned begin, unsigned length) {
+        const Shared& shared = block.template shared<Shared>();
+        for (unsigned i = block.warp(); i < kWarp && first_line + i < args.place.lines; i += kWarps) {
+            const std::uint64_t to = args.place.first_word(block.z(), first_line + i, block.y());
+            ASSAY_UNROLL
+            for (unsigned at = block.lane(); at < kTurnWords * kPlanes; at += kWarp) {
+                const unsigned plane = at / kPieceWords % kPlanes;
+                const unsigned word = at / (kPieceWords * kPlanes) * kPieceWords + at % kPieceWords;
+                if (begin + word >= args.place.block_words()) continue;
+                if (kFault == ProductFault::kStaleDigits && 4 * (begin + word) >= length) continue;
+                args.digits.set(to + begin * kPlanes + at, shared.words[plane][i][word]);
+            }
         }
     }
 };

@@ -18,6 +18,7 @@ struct ProductF32Args {
     const float* bias = nullptr;  ///< [n], added after the chain; null: none
     float scale = 1.0F;           ///< kLower: the chain's value is multiplied by it
     bool carry = false;           ///< goes on from what c holds
+    NumberWatch watch;            ///< of what is written to c
 };
 
 /// A block makes kRows × kColumns outputs of one matrix, a thread kOwn × kOwn of them. Grid: columns, rows,
@@ -72,7 +73,7 @@ struct ProductF32 {
             if (kFault != ProductFault::kMissingBarrier) block.sync();
         }
         block.template wait_copies<0>();
-        store(args, matrix, row + down, column + across, sums);
+        store(block, args, matrix, row + down, column + across, sums);
     }
 
 private:
@@ -252,8 +253,9 @@ private:
         }
     }
 
-    static ASSAY_SIMT void store(const Args& args, std::uint64_t matrix, unsigned row, unsigned column,
-                                 const float (&sums)[kOwn][kOwn]) {
+    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, std::uint64_t matrix, unsigned row,
+                                 unsigned column, const float (&sums)[kOwn][kOwn]) {
+        AllFinite finite;
         ASSAY_UNROLL
         for (unsigned i = 0; i < kOwn; ++i) {
             ASSAY_UNROLL
@@ -264,8 +266,10 @@ private:
                 if (kMask == Mask::kLower) value = mul_rn(value, args.scale);
                 if (args.bias != nullptr) value = add_rn(value, read(args.bias + other));
                 args.c.set(matrix + args.to.element(own, other), value);
+                finite.see(value);
             }
         }
+        args.watch.note(block, finite.found());
     }
 };
 

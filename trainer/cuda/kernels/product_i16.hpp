@@ -30,6 +30,7 @@ struct ProductI16Args {
     const float* bias = nullptr;  ///< added after the last block; null: none
     float scale = 1.0F;           ///< kLower: the sum is multiplied by it
     bool carry = false;           ///< adds to what c holds
+    NumberWatch watch;            ///< of what is written to c
 };
 
 /// A warp makes 32×32 outputs (32×16 where A has three digits: a fourth sum has no registers else), a block
@@ -45,6 +46,7 @@ struct ProductI16 {
     static constexpr unsigned kTiles = kPlanesA == 3 ? 2 : 4;  // of 8 columns, of a warp
     static constexpr unsigned kNumbers = 8 * kTiles;           // of a lane: in two tiles of 16 rows
     static constexpr unsigned kRows = 32 * kDown, kColumns = 8 * kTiles * kAcross;
+    static_assert(kMask == Mask::kNone || kMask == Mask::kLower || kRows <= kMaskedRows);
     static constexpr unsigned kStepWords = 8;  // 32 digits of k
     static constexpr unsigned kPitch = 12;     // words: lanes of a fragment read different banks
 
@@ -197,25 +199,35 @@ private:
         return i < args.a.place.lines && j < args.b.place.lines && (kMask != Mask::kLower || j <= i);
     }
 
+    // All numbers are finished, also those that there are not: without branches the compiler finishes several
+    // at a time.
     static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, const Place& place,
                                         unsigned b, const Sums& sums, Values& values) {
         const std::int32_t* const exponents_a =
             args.a.exponents + args.a.place.exponent(args.a.matrix(block.z()), 0, b);
         const std::int32_t* const exponents_b =
             args.b.exponents + args.b.place.exponent(args.b.matrix(block.z()), 0, b);
+        std::int32_t of_rows[2][2], of_columns[kTiles][2];
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4; ++i) {
+            const unsigned row = row_of(block, place, i / 2, i % 2 * 2);
+            of_rows[i / 2][i % 2] = row < args.a.place.lines ? exponents_a[row] : 0;
+        }
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 2 * kTiles; ++i) {
+            const unsigned column = column_of(block, place, i / 2, i % 2);
+            of_columns[i / 2][i % 2] = column < args.b.place.lines ? exponents_b[column] : 0;
+        }
         ASSAY_UNROLL
         for (unsigned at = 0; at < kNumbers; ++at) {
             const unsigned down = at / (4 * kTiles), across = at / 4 % kTiles, i = at % 4;
-            const unsigned row = row_of(block, place, down, i), column = column_of(block, place, across, i);
-            if (!exists(args, row, column)) continue;
-            std::int64_t sum = sums[kWeights - 1][down][across][i];
+            std::int32_t digits[kWeights];
             ASSAY_UNROLL
-            for (unsigned weight = kWeights - 1; weight > 0; --weight) {
-                sum = sum * 256 + sums[weight - 1][down][across][i];
-            }
-            const std::int32_t exponent = exponents_a[row] + exponents_b[column];
+            for (unsigned weight = 0; weight < kWeights; ++weight)
+                digits[weight] = sums[weight][down][across][i];
+            std::int64_t sum = sum_of(digits);
             if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
-            const float value = finish(sum, exponent);
+            const float value = finish(sum, of_rows[down][i / 2] + of_columns[across][i % 2]);
             values[down][across][i] = add_rn(values[down][across][i], value);
         }
     }
@@ -236,6 +248,7 @@ private:
     static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Place& place,
                                  const Values& values) {
         const std::uint64_t matrix = args.to.matrix(block.z());
+        AllFinite finite;
         ASSAY_UNROLL
         for (unsigned at = 0; at < kNumbers; ++at) {
             const unsigned down = at / (4 * kTiles), across = at / 4 % kTiles, i = at % 4;
@@ -245,7 +258,9 @@ private:
             if (kMask == Mask::kLower) value = mul_rn(value, args.scale);
             if (args.bias != nullptr) value = add_rn(value, args.bias[column]);
             args.c.set(matrix + args.to.element(row, column), value);
+            finite.see(value);
         }
+        args.watch.note(block, finite.found());
     }
 };
 

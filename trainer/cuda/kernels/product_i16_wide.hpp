@@ -10,7 +10,7 @@ namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
 /// A warpgroup makes 64 × kColumns outputs, a block of two makes twice that. Grid: columns, rows, matrices.
-/// REQUIRES operands with some k.
+/// REQUIRES operands with some k, and outputs that lie side by side in their rows.
 template <unsigned kPlanesA, unsigned kColumns, ProductFault kFault = ProductFault::kNone>
 struct ProductI16Wide {
     static constexpr unsigned kPlanesB = 2;
@@ -33,6 +33,7 @@ struct ProductI16Wide {
         // Of this block of k and of the one before, which others may still look at.
         std::int32_t row_exponents[2][kRows];
         std::int32_t column_exponents[2][kColumns];
+        bool unusual[2][kThreads / kWarp];  // whether a warp saw an exponent that is not small
         float bias[kColumns];
     };
     template <class Visit>
@@ -56,6 +57,7 @@ struct ProductI16Wide {
             block.template shared<Shared>().bias[block.thread()] =
                 column < args.b.place.lines ? read(args.bias + column) : 0.0F;
         }
+        if (args.carry) load(block, args);
         unsigned stage = 0;
         for (unsigned k = 0; k < blocks; ++k) {
             std::int32_t sums[kWeights][kNumbers];
@@ -129,20 +131,25 @@ private:
     }
 
     static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, unsigned k) {
+        static_assert(kRows + kColumns <= kThreads);
         Shared& shared = block.template shared<Shared>();
         const unsigned thread = block.thread();
+        std::int32_t exponent = 0;
         if (thread < kRows) {
-            const unsigned row = block.y() * kRows + thread;
-            const DigitPlace& place = args.a.place;
-            shared.row_exponents[k % 2][thread] =
-                row < place.lines ? args.a.exponents[place.exponent(args.a.matrix(block.z()), row, k)] : 0;
+            exponent = exponent_of(args.a, block.z(), block.y() * kRows + thread, k);
+            shared.row_exponents[k % 2][thread] = exponent;
         } else if (thread - kRows < kColumns) {
-            const unsigned column = block.x() * kColumns + thread - kRows;
-            const DigitPlace& place = args.b.place;
-            shared.column_exponents[k % 2][thread - kRows] =
-                column < place.lines ? args.b.exponents[place.exponent(args.b.matrix(block.z()), column, k)]
-                                     : 0;
+            exponent = exponent_of(args.b, block.z(), block.x() * kColumns + thread - kRows, k);
+            shared.column_exponents[k % 2][thread - kRows] = exponent;
         }
+        unsigned unusual = exponent > kSmallExponent || exponent < -kSmallExponent ? 1 : 0;
+        ASSAY_UNROLL
+        for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) unusual |= block.shfl_xor(unusual, lanes);
+        if (block.lane() == 0) shared.unusual[k % 2][block.warp()] = unusual != 0;
+    }
+    static ASSAY_SIMT std::int32_t exponent_of(const Digits& digits, unsigned z, unsigned line, unsigned k) {
+        if (line >= digits.place.lines) return 0;
+        return digits.exponents[digits.place.exponent(digits.matrix(z), line, k)];
     }
 
     // Copies the next tile of both operands, if there is one.
@@ -191,82 +198,115 @@ private:
         block.wgmma_commit();
     }
 
-    // Where a thread's outputs lie, and whether two neighbours are stored together.
+    // Where a thread's outputs lie: pairs of neighbours, in two rows, eight columns after one another.
     struct Outputs {
         unsigned own_row, own_column;  // in the tile
         unsigned rows, columns;        // that there are from the thread's first on
-        std::uint64_t first, down, right;
-        bool pairs;
+        std::uint64_t upper, lower;    // the first output of both rows
+        bool whole;                    // all of them are there
+        bool pairs;                    // two neighbours can be stored together
 
         ASSAY_SIMT Outputs(const SimtBlock& block, const Args& args)
             : own_row(block.warp() * 16 + block.lane() / 4), own_column(block.lane() % 4 * 2) {
             const unsigned row = block.y() * kRows + own_row, column = block.x() * kColumns + own_column;
             rows = row < args.a.place.lines ? args.a.place.lines - row : 0;
             columns = column < args.b.place.lines ? args.b.place.lines - column : 0;
-            first = args.to.at(block.z(), row, column);
-            down = 8 * args.to.row_stride;
-            right = args.to.col_stride;
-            pairs = right == 1 && down % 2 == 0 && is_aligned8(args.c.data + first);
+            upper = args.to.matrix(block.z()) + args.to.row_stride * row + column;
+            lower = upper + 8 * args.to.row_stride;
+            whole = rows > 8 && columns + 6 >= kColumns;
+            pairs = args.to.row_stride % 2 == 0 && is_aligned8(args.c.data + upper);
         }
         [[nodiscard]] ASSAY_SIMT bool has(unsigned at) const {
             return at / 2 % 2 * 8 < rows && at / 4 * 8 + at % 2 < columns;
         }
         [[nodiscard]] ASSAY_SIMT std::uint64_t place(unsigned at) const {
-            return first + at / 2 % 2 * down + (at / 4 * 8 + at % 2) * right;
+            return (at / 2 % 2 == 0 ? upper : lower) + at / 4 * 8 + at % 2;
         }
     };
+
+    // What the outputs hold is what a block before the first one would have left.
+    static ASSAY_SIMT void load(const SimtBlock& block, const Args& args) {
+        Shared& shared = block.template shared<Shared>();
+        const Outputs from(block, args);
+        ASSAY_UNROLL_BY(16)
+        for (unsigned at = 0; at < kNumbers; ++at)
+            shared.values[at][block.thread()] = from.has(at) ? args.c.get(from.place(at)) : 0.0F;
+    }
 
     // Adds a block's sums to what there is, and stores the outputs after the last one.
     static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, unsigned k, bool last,
                                         const Sums& sums) {
+        const Shared& shared = block.template shared<Shared>();
+        bool unusual = false;
+        ASSAY_UNROLL
+        for (unsigned warp = 0; warp < kThreads / kWarp; ++warp) unusual |= shared.unusual[k % 2][warp];
+        if (unusual) {
+            finish_numbers<false>(block, args, k, last, sums);
+        } else {
+            finish_numbers<true>(block, args, k, last, sums);
+        }
+    }
+
+    template <bool kSmall>
+    static ASSAY_SIMT void finish_numbers(const SimtBlock& block, const Args& args, unsigned k, bool last,
+                                          const Sums& sums) {
         constexpr unsigned kTogether =
             kPlanesA == 3 ? 8 : 16;  // numbers that are finished before any is stored
         Shared& shared = block.template shared<Shared>();
         const Outputs to(block, args);
+        const std::int32_t of_rows[2] = {shared.row_exponents[k % 2][to.own_row],
+                                         shared.row_exponents[k % 2][to.own_row + 8]};
+        const std::int32_t* const of_columns = shared.column_exponents[k % 2] + to.own_column;
+        const bool adds = k != 0 || args.carry;
+        AllFinite finite;
         ASSAY_UNROLL
         for (unsigned begin = 0; begin < kNumbers; begin += kTogether) {
             float values[kTogether];
             ASSAY_UNROLL
             for (unsigned i = 0; i < kTogether; ++i) {
                 const unsigned at = begin + i;
-                float value = 0.0F;
-                if (k != 0) value = shared.values[at][block.thread()];
-                if (k == 0 && args.carry && to.has(at)) value = args.c.get(to.place(at));
-                std::int64_t sum = sums[kWeights - 1][at];
+                std::int32_t digits[kWeights];
                 ASSAY_UNROLL
-                for (unsigned weight = kWeights - 1; weight > 0; --weight)
-                    sum = sum * 256 + sums[weight - 1][at];
+                for (unsigned weight = 0; weight < kWeights; ++weight) digits[weight] = sums[weight][at];
+                std::int64_t sum = sum_of(digits);
                 if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
-                const std::int32_t exponent =
-                    shared.row_exponents[k % 2][to.own_row + at / 2 % 2 * 8] +
-                    shared.column_exponents[k % 2][to.own_column + at / 4 * 8 + at % 2];
-                values[i] = add_rn(value, finish(sum, exponent));
+                const std::int32_t exponent = of_rows[at / 2 % 2] + of_columns[at / 4 * 8 + at % 2];
+                const float value = kSmall ? finish_small(sum, exponent) : finish(sum, exponent);
+                values[i] = add_rn(adds ? shared.values[at][block.thread()] : 0.0F, value);
             }
             ASSAY_UNROLL
             for (unsigned i = 0; i < kTogether; i += 2) {
                 const unsigned at = begin + i;
                 if (last) {
-                    store(block, args, to, at, values[i], values[i + 1]);
+                    store(block, args, to, at, values[i], values[i + 1], finite);
                 } else {
                     shared.values[at][block.thread()] = values[i];
                     shared.values[at + 1][block.thread()] = values[i + 1];
                 }
             }
         }
+        args.watch.note(block, finite.found());
     }
 
     // Two neighbours in a row.
     static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Outputs& to, unsigned at,
-                                 float one, float other) {
-        if (!to.has(at)) return;
+                                 float one, float other, AllFinite& finite) {
         if (args.bias != nullptr) {
             const float* const bias = block.template shared<Shared>().bias + to.own_column + at / 4 * 8;
             one = add_rn(one, bias[0]);
             other = add_rn(other, bias[1]);
         }
-        if (to.pairs && to.has(at + 1)) return args.c.set2(to.place(at), one, other);
+        if (to.whole && to.pairs) {
+            finite.see(one);
+            finite.see(other);
+            return args.c.set2(to.place(at), one, other);
+        }
+        if (!to.has(at)) return;
+        finite.see(one);
         args.c.set(to.place(at), one);
-        if (to.has(at + 1)) args.c.set(to.place(at + 1), other);
+        if (!to.has(at + 1)) return;
+        finite.see(other);
+        args.c.set(to.place(at + 1), other);
     }
 };
 

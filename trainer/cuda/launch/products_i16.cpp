@@ -20,18 +20,20 @@ bool fills(const ProductI16Args& args, unsigned matrices) {
     return std::uint64_t{grid.x} * grid.y * grid.z >= kEnoughTiles;
 }
 
-template <Mask kMask>
+template <Mask kMask, unsigned kPlanes>
 void choose_pack(LaunchStream stream, const PackArgs& args, unsigned matrices) {
+    constexpr unsigned kShort = 256;  // numbers of a block that a few warps read at a time
     const bool across = args.from.place.row_stride == 1 && args.from.place.col_stride != 1;
-    if (across) return start<PackAcross<kMask>>(stream, args, matrices);
-    start<Pack<kMask>>(stream, args, matrices);
+    if (!across) return start<Pack<kMask, kPlanes>>(stream, args, matrices);
+    if (args.place.block <= kShort) return start<PackAcross<kMask, kPlanes, 4>>(stream, args, matrices);
+    start<PackAcross<kMask, kPlanes, 16>>(stream, args, matrices);
 }
 
 template <unsigned kPlanesA, Mask kMask>
 void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) {
     if constexpr (kMask == Mask::kNone) {
         using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128>;
-        if (args.a.place.depth != 0 && fills<Wide>(args, matrices) && has_wgmma())
+        if (args.a.place.depth != 0 && args.to.col_stride == 1 && fills<Wide>(args, matrices) && has_wgmma())
             return start<Wide>(stream, args, matrices);
     }
     if (args.a.place.lines <= 32 || args.b.place.lines <= 32) {
@@ -44,17 +46,18 @@ void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) 
 
 void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned matrices) {
     if (args.place.lines == 0 || args.place.depth == 0 || matrices == 0) return;
+    // Only the gradient of the logits has three digits, and no mask.
+    if (args.place.planes == 3) return choose_pack<Mask::kNone, 3>(stream, args, matrices);
     switch (mask) {
-        case Mask::kUpTo: return choose_pack<Mask::kUpTo>(stream, args, matrices);
-        case Mask::kFromOn: return choose_pack<Mask::kFromOn>(stream, args, matrices);
+        case Mask::kUpTo: return choose_pack<Mask::kUpTo, 2>(stream, args, matrices);
+        case Mask::kFromOn: return choose_pack<Mask::kFromOn, 2>(stream, args, matrices);
         case Mask::kNone:
-        case Mask::kLower: return choose_pack<Mask::kNone>(stream, args, matrices);
+        case Mask::kLower: return choose_pack<Mask::kNone, 2>(stream, args, matrices);
     }
 }
 
 void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices) {
     if (args.a.place.lines == 0 || args.b.place.lines == 0 || matrices == 0) return;
-    // Only the gradient of the logits has three digits, and no mask.
     if (args.a.place.planes == 3) return choose<3, Mask::kNone>(stream, args, matrices);
     switch (mask) {
         case Mask::kNone: return choose<2, Mask::kNone>(stream, args, matrices);

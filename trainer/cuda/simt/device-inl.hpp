@@ -43,6 +43,13 @@ ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
 }
 
+/// The low bytes of four numbers, the first one's lowest.
+ASSAY_SIMT std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
+    const unsigned low = __byte_perm(static_cast<unsigned>(a), static_cast<unsigned>(b), 0x0040);
+    const unsigned high = __byte_perm(static_cast<unsigned>(c), static_cast<unsigned>(d), 0x0040);
+    return __byte_perm(low, high, 0x5410);
+}
+
 /// Whether two numbers, or four (load4), may be at the address together.
 ASSAY_SIMT bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 ASSAY_SIMT bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }

@@ -61,6 +61,13 @@ inline std::int64_t to_long_rn(double a) {
 /// Zeros before the first one. REQUIRES a not 0.
 inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
 
+/// The low bytes of four numbers, the first one's lowest.
+inline std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
+    std::uint32_t word = 0;
+    for (const std::int32_t one : {d, c, b, a}) word = word << 8U | (static_cast<std::uint32_t>(one) & 0xffU);
+    return word;
+}
+
 /// Whether two numbers, or four (load4), may be at the address together.
 inline bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
