@@ -51,6 +51,9 @@ PlanHints CudaDevice::hints() const {
     hints.logits = std::uint64_t{1} << 30U;
     constexpr std::uint64_t kPiece = 256;  // bytes that a warp reads at a time, and more
     hints.alignment = kPiece / sizeof(float);
+    // A step is bound by its memory's rate sooner than a processor's: it is not read twice to save room that
+    // nobody needs.
+    hints.worth_rematerialising = UINT64_MAX;
     if (!capacity()) return hints;
     // So many tokens fill every processor of a large card; the plan takes fewer where memory asks for it.
     hints.tokens = std::uint64_t{32} << 10U;
