@@ -121,8 +121,8 @@ class Roofline:
         return max(work / INTEGERS, 4 * numbers / MEMORY)
 
     def step(self):
-        """A step of GPT-2 124M, 8 sequences of 1,024, i16: products, and the rest by the bytes of operators one by
-        one."""
+        """A step of GPT-2 124M, 8 sequences of 1,024, i16: products, and the rest by the bytes that groups read and
+        write."""
         layers, width, heads, context, words, batch = 12, 768, 12, 1024, 50257, 8
         tokens, head = batch * context, width // heads
         products = 0.0
@@ -135,11 +135,15 @@ class Roofline:
         products += layers * batch * heads * attention / 2 / waves(256, 2)
         products += (self.product_i16(tokens, words, width)[0] + self.product_i16(tokens, width, words, planes=3)[0]
                      + self.product_i16(words, width, tokens, context, 3)[0])
-        # Numbers read and written: of a row of the width, of a square, of the logits; each output is looked at again.
-        rows = tokens * width * layers * (2 * 3 + 2 * 4 + 4 * 3 + 2 * 7 + 4 * 4 + 9 + 2 * 4)
-        squares = batch * heads * context * context / 2 * layers * (3 + 1 + 3 + 2 + 4)
-        logits = tokens * words * (1 + 3 + 1 + 3)
-        parameters = 124_439_808 * (4 + 7 + 2)
+        # Numbers read and written by kernels that are no products. Of rows of the width: norms, GELU and additions;
+        # their gradients, those of norms' parameters and of biases; what products wrote, looked at again.
+        forward, backward, products_seen = 2 * 2 + 4 * 2 + 2 * 3, 4 * 3 + 2 * 3 + 2 * 3 + 2 * 2 + 9, 10 + 10
+        rows = tokens * width * layers * (forward + backward + products_seen)
+        # Softmax, the same again, and its gradient; of logits two sums and the gradient in place.
+        squares = batch * heads * context * context / 2 * layers * (2 + 2 + 3)
+        logits = tokens * words * (3 + 1)
+        # The update tried and applied, the norm, zeros; the two gradients of the tied matrix.
+        parameters = 124_439_808 * (4 + 7 + 2) + words * width * 3
         return products, 4 * (rows + squares + logits + parameters) / MEMORY
 
 
@@ -158,7 +162,7 @@ def table(line):
                     f"an `mma` | {rate / 1e12:.0f} TFLOP/s; 3 times SGEMM is {3 * SGEMM / 1e12:.0f} |")
     products, rest = line.step()
     rows.append(f"| step, GPT-2 124M, 8 x 1,024 tokens, `i16` | {(products + rest) * 1e3:.0f} ms | products "
-                f"{products * 1e3:.0f} ms, bytes of operators one by one {rest * 1e3:.0f} ms | "
+                f"{products * 1e3:.0f} ms, bytes of what is no product {rest * 1e3:.0f} ms | "
                 f"{8192 / (products + rest):,.0f} tokens/s |")
     roots = line.roots(3 * 124_439_808)
     rows.append(f"| roots of the state of 124M parameters | {roots * 1e3:.1f} ms | integer units | at most 5 ms are "

@@ -32,6 +32,9 @@ struct PlanHints {
     bool runs_groups = true;
     /// Bytes of logits at a time up to which head_rows are worth it; of more, half as many rows do as well.
     std::uint64_t logits = std::uint64_t{128} << 20U;
+    /// Bytes from which on rematerialising norms and activations is worth its work, which is 1 to 2 % of a
+    /// step, although no budget asks for it.
+    std::uint64_t worth_rematerialising = std::uint64_t{64} << 20U;
     std::uint64_t alignment = 16;  ///< floats at whose multiples tensors begin; at least 16
 };
 

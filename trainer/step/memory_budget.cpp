@@ -18,9 +18,6 @@ namespace {
 constexpr std::array kLevels = {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers};
 constexpr std::uint64_t kLeastHeadRows = 64;
 constexpr std::uint64_t kUsefulOfManyRows = 256;
-// Rematerialising norms and activations costs 1 to 2 % of a step: not for less memory than this, unless a
-// budget asks.
-constexpr std::uint64_t kWorthRematerialising = 64U << 20U;
 // Micro-batches of a step from which packed weights are worth their memory: fewer save less of the packing.
 constexpr std::uint32_t kRepaidPacking = 4;
 
@@ -103,8 +100,9 @@ public:
         const auto most_of = [&](Rematerialise rematerialise) {
             return plan({most_, rematerialise, most_rows_}).bytes();
         };
+        const std::uint64_t all = most_of(Rematerialise::kNothing), less = most_of(Rematerialise::kCheap);
         const bool rematerialising_is_worth_it =
-            most_of(Rematerialise::kNothing) >= most_of(Rematerialise::kCheap) + kWorthRematerialising;
+            all >= less && all - less >= device_.hints().worth_rematerialising;
         for (const Rematerialise rematerialise : kLevels) {
             if (rematerialise == Rematerialise::kNothing && rematerialising_is_worth_it) continue;
             for (std::uint32_t micro_batch = most_; micro_batch >= 1; micro_batch /= 2) {

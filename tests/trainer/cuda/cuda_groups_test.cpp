@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of operators on an emulated card: however many heads and rows of logits there are at a time, steps
 // have the law's bits, and a step that diverges names the law's operator.
+#include <algorithm>
 #include <set>
 
-#include "contracts/program/names.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
 #include "tests/trainer/planted_numbers.hpp"
@@ -66,6 +66,33 @@ TEST_CASE("groups have the law's bits with any number of heads and rows at a tim
                 REQUIRE(trainer::test::same(state, expected));
             }
         }
+    }
+}
+
+TEST_CASE("an evaluation by groups has a processor's loss, and its logits of any row", "[trainer][cuda]") {
+    for (const program::JobSpec& spec : trainer::test::small_jobs()) {
+        const auto program = program::build_evaluate_program(spec.model, spec.profile);
+        const std::vector<float> parameters = trainer::test::initial_state(spec).parameters;
+        const auto tokens = trainer::test::batch_of(spec, kThree, 201);
+        const std::uint64_t stride = spec.model.context + 1;
+        const auto sequences = [&](std::uint64_t i, std::span<std::uint32_t> to) {
+            std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * stride), stride, to.begin());
+        };
+        const auto card = device_with(spec.model, 3);
+        trainer::test::ExecutorMachine processor(program, Target::kScalar, 1, PlanChoice{2}, kThree);
+        const PlanChoice choice{.micro_batch = 2, .head_rows = 5};
+        Executor executor(program, *card, plan_allocation(program, *card, choice, kThree));
+        const float* const there = card->adopt_read_only(parameters);
+        const auto loss = executor.evaluate(there, kThree, sequences, {});
+        REQUIRE(loss);
+        CHECK(loss == processor.executor.evaluate(parameters.data(), kThree, sequences, {}));
+        for (const std::uint64_t row : {std::uint64_t{0}, std::uint64_t{7}, stride - 2}) {
+            const std::span<const std::uint32_t> inputs(tokens.data(), spec.model.context);
+            const auto found = executor.logits(there, inputs, row).value();
+            const auto wanted = processor.executor.logits(parameters.data(), inputs, row).value();
+            CHECK(std::equal(found.begin(), found.end(), wanted.begin(), wanted.end()));
+        }
+        card->drop(there);
     }
 }
 

@@ -35,10 +35,12 @@ struct ColumnArgs {
     NumberWatch watch;          ///< of the gradients that they are added to
 };
 
-/// The chains within sequences. Grid: columns, sequences.
+/// The chains within sequences. A thread reads some rows ahead of the chain: there are too few columns for
+/// other threads to hide the time that memory takes. Grid: columns, sequences.
 template <ColumnKind kKind, ColumnFault kFault = ColumnFault::kNone>
 struct ColumnChains {
-    static constexpr unsigned kThreads = 128;
+    static constexpr unsigned kThreads = 64;
+    static constexpr unsigned kAhead = 16;
     static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = false;
     using Args = ColumnArgs;
@@ -58,15 +60,21 @@ struct ColumnChains {
         if (column >= args.cols) return;
         const std::uint64_t first = block.y() * args.context;
         float gain = 0.0F, bias = 0.0F;
-        for (std::uint64_t row = first; row < first + args.context; ++row) {
-            const std::uint64_t at = row * args.cols + column;
-            const float dy = args.dy[at];
-            if constexpr (kKind == ColumnKind::kLayerNorm) {
-                gain = next(dy, mul_rn(sub_rn(args.x[at], args.mean[row]), args.rstd[row]), gain);
+        for (std::uint64_t row = first; row < first + args.context; row += kAhead) {
+            const std::uint64_t rest = first + args.context - row;
+            float dy[kAhead], normal[kAhead];
+            ASSAY_UNROLL
+            for (unsigned n = 0; n < kAhead; ++n) {
+                if (n >= rest) continue;
+                dy[n] = args.dy[(row + n) * args.cols + column];
+                if constexpr (kKind != ColumnKind::kBias) normal[n] = normal_at(args, row + n, column);
             }
-            if constexpr (kKind == ColumnKind::kRmsNorm)
-                gain = next(dy, mul_rn(args.x[at], args.rstd[row]), gain);
-            if constexpr (kKind != ColumnKind::kRmsNorm) bias = add_rn(bias, dy);
+            ASSAY_UNROLL
+            for (unsigned n = 0; n < kAhead; ++n) {
+                if (n >= rest) continue;
+                if constexpr (kKind != ColumnKind::kBias) gain = next(dy[n], normal[n], gain);
+                if constexpr (kKind != ColumnKind::kRmsNorm) bias = add_rn(bias, dy[n]);
+            }
         }
         const std::uint64_t to = block.y() * args.cols + column;
         if constexpr (kKind != ColumnKind::kBias) args.gains.set(to, gain);
@@ -74,6 +82,11 @@ struct ColumnChains {
     }
 
 private:
+    static ASSAY_SIMT float normal_at(const Args& args, std::uint64_t row, std::uint64_t column) {
+        const float x = args.x[row * args.cols + column];
+        if constexpr (kKind == ColumnKind::kRmsNorm) return mul_rn(x, args.rstd[row]);
+        return mul_rn(sub_rn(x, args.mean[row]), args.rstd[row]);
+    }
     static ASSAY_SIMT float next(float dy, float x, float sum) {
         return kFault == ColumnFault::kTwoRoundings ? add_rn(sum, mul_rn(dy, x)) : fma_rn(dy, x, sum);
     }

@@ -44,11 +44,9 @@ struct SoftmaxArgs {
 /// a row's softmax is made of finite scores is finite itself, so that only scores are looked at.
 template <SoftmaxKind kKind, unsigned kHeld, SoftmaxFault kFault = SoftmaxFault::kNone>
 struct SoftmaxRows {
-    static constexpr bool kIsGradient = kKind == SoftmaxKind::kGradient;
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    // Registers: numbers of two squares in one case.
-    static constexpr unsigned kBlocks = kHeld <= 8 ? 4 : kIsGradient ? 2 : 3;
+    static constexpr unsigned kBlocks = kHeld <= 8 ? 4 : 3;  // registers
     static constexpr bool kWaits = true;
     using Args = SoftmaxArgs;
     struct Shared {};
@@ -162,18 +160,20 @@ private:
                                     unsigned count) {
         const std::uint64_t first = row * args.context;
         const unsigned lane = block.lane();
-        const Lane slopes(args.square.data + first, lane, count), numbers(args.p + first, lane, count);
+        // Probabilities are read again for their second use: registers hold one square's numbers.
+        const Lane slopes(args.square.data + first, lane, count);
+        const float* const p = args.p + first;
         bool finite = true;
         float part = 0.0F;
         each(lane, count, [&](unsigned n, unsigned i) {
             const float slope = slopes.at(n, i);
             finite = is_finite(slope) && finite;
-            part = fma_rn(slope, numbers.at(n, i), part);
+            part = fma_rn(slope, p[i], part);
         });
         const float dot = fold_lanes(block, part);
         bool fine = true;
         each(lane, count, [&](unsigned n, unsigned i) {
-            const float ds = mul_rn(mul_rn(numbers.at(n, i), sub_rn(slopes.at(n, i), dot)), args.scale);
+            const float ds = mul_rn(mul_rn(p[i], sub_rn(slopes.at(n, i), dot)), args.scale);
             args.square.set(first + i, ds);
             fine = is_finite(ds) && fine;
         });
