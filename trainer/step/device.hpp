@@ -31,6 +31,9 @@ struct PlanHints {
     /// False: the device runs operators one by one, so that every tensor lies in memory.
     bool runs_groups = true;
     std::uint64_t alignment = 16;  ///< floats at whose multiples tensors begin; at least 16
+    /// What one call can take, at most; 0: any number.
+    std::uint64_t most_at_once = 0;     ///< tokens of a micro-batch, and its sequences times heads
+    std::uint64_t most_vocabulary = 0;  ///< of a model in profile i16
 };
 
 /// The sizes on which a group's scratch depends.
