@@ -63,9 +63,10 @@ base::Outcome<void> confine_for(const std::string& device, int socket) {
     return worker::confine(socket, worker::file_rules(device));
 }
 
-int tell(const base::Error& error) {
-    std::fprintf(stderr, "assay-worker: %s\n%s\n", error.what.c_str(), error.fix.c_str());
-    return static_cast<int>(error.kind);
+template <class T>
+int tell(const base::Outcome<T>& failed) {
+    std::fprintf(stderr, "assay-worker: %s\n%s\n", failed.error().what.c_str(), failed.error().fix.c_str());
+    return static_cast<int>(failed.error().kind);
 }
 
 // A small model's states and their encodings are megabytes that come and go with every segment: kept in the
@@ -78,12 +79,12 @@ void keep_freed_memory() {
 
 int self_test(const std::string& device) {
     // As a worker that serves: what such a one cannot reach is no device of a miner.
-    if (const auto confined = confine_for(device, kNoSocket); !confined.ok()) return tell(confined.error());
+    if (const auto confined = confine_for(device, kNoSocket); !confined.ok()) return tell(confined);
     const auto options = read_options(device);
-    if (!options.ok()) return tell(options.error());
+    if (!options.ok()) return tell(options);
     if (const auto opened = trainer::open_device(verifier::self_test_options(options->runner).device);
         !opened.ok())
-        return tell(opened.error());
+        return tell(opened);
     const base::Hash256 root = verifier::self_test_root(options->runner);
     if (root.is_zero()) {
         std::fprintf(stderr, "assay-worker: the self-test was not computed: is there memory for it?\n");
@@ -136,14 +137,14 @@ int bench(const std::string& device) {
 int serve(const std::string& device) {
     keep_freed_memory();
     worker::Descriptor socket(kSocket);
-    const auto refuse = [&](const base::Error& why) {
+    const auto refuse = [&](const auto& failed) {
         worker::Channel channel(std::move(socket));
-        static_cast<void>(channel.send({0, verifier::to_refusal(why), {}}));
-        return static_cast<int>(why.kind);
+        static_cast<void>(channel.send({0, verifier::to_refusal(failed.error()), {}}));
+        return static_cast<int>(failed.error().kind);
     };
-    if (const auto confined = confine_for(device, kSocket); !confined.ok()) return refuse(confined.error());
+    if (const auto confined = confine_for(device, kSocket); !confined.ok()) return refuse(confined);
     const auto options = open_options(device);
-    if (!options.ok()) return refuse(options.error());
+    if (!options.ok()) return refuse(options);
     return verifier::serve(std::move(socket), *options);
 }
 
