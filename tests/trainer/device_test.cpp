@@ -396,14 +396,14 @@ TEST_CASE("an array that a merge changed is looked at anew before AdamW changes 
 }
 
 TEST_CASE("a bench's step keeps to the memory that a card has for it", "[trainer][device][memory]") {
-    constexpr std::uint32_t kBatch = 8;
+    constexpr std::uint32_t kBatch = 64;
     const program::ModelConfig model = test::small_job().model;
     const auto bytes = [&](std::uint64_t memory) {
         return step_bench_bytes(model, kBatch, program::Profile::kF32,
                                 {.name = "cuda-host", .memory = memory});
     };
     const std::uint64_t most = bytes(std::uint64_t{1} << 30U).value();
-    const std::uint64_t less = most * 3 / 4;
+    const std::uint64_t less = most / 10 * 9;  // the most of it are parts of streamed arrays
     CHECK(bytes(less).value() <= less);
     make_step_bench(model, kBatch, program::Profile::kF32, {.name = "cuda-host", .memory = less}).value()();
     const auto refused =
