@@ -134,6 +134,7 @@ std::string_view to_text(RefusalReason reason) {
         case RefusalReason::kDiverged: return "diverged";
         case RefusalReason::kMachine: return "this machine cannot do it";
         case RefusalReason::kUnsound: return "this machine is not sound";
+        case RefusalReason::kLost: return "the device is lost";
     }
     return "unknown reason";
 }
@@ -151,6 +152,7 @@ RefusalCause cause_of(RefusalReason reason) {
         case RefusalReason::kInternal:
         case RefusalReason::kMachine: return RefusalCause::kMeans;
         case RefusalReason::kUnsound: return RefusalCause::kUnsound;
+        case RefusalReason::kLost: return RefusalCause::kLost;
     }
     return RefusalCause::kMeans;
 }

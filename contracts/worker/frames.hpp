@@ -33,8 +33,8 @@ namespace assay::worker {
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
 /// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
-/// DescendArray. 10: a drill may name an operator; Trained shows what its first state is made of.
-inline constexpr std::uint32_t kProtocolVersion = 10;
+/// DescendArray. 10: a drill may name an operator; Trained shows what its first state is made of. 11: kLost.
+inline constexpr std::uint32_t kProtocolVersion = 11;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -84,6 +84,7 @@ enum class RefusalReason : std::uint8_t {
     kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
     kMachine = 10,        ///< this machine, as it is set up, cannot do it (a memory budget that is too small)
     kUnsound = 11,  ///< this machine computes by another law than the job's: nothing that it says counts
+    kLost = 12,     ///< the device does not answer any more: what it gave before is right
 };
 
 /// Whose doing a refusal is. What a role does about one follows from this alone (node/roles/worker_refusals).
@@ -94,6 +95,7 @@ enum class RefusalCause : std::uint8_t {
     kResult,   ///< the inputs': the request was done, and what comes out is not finite
     kMeans,    ///< this machine's memory, settings or patience; another machine may do it
     kUnsound,  ///< this machine's bits
+    kLost,     ///< its device, which has gone
 };
 RefusalCause cause_of(RefusalReason reason);
 
@@ -464,7 +466,7 @@ bool is_final(const Message& message);
 }  // namespace assay::worker
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(worker::RefusalReason, kBadFrame, kUnsound);
+ASSAY_ENUM_RANGE(worker::RefusalReason, kBadFrame, kLost);
 ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kOperator);
 ASSAY_ENUM_RANGE(worker::UnitVerdict, kComputed, kUnavailable);
 ASSAY_ENUM_RANGE(worker::BulkKind, kBaseState, kCarried);

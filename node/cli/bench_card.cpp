@@ -104,7 +104,7 @@ void tracing_row(const BenchSides& sides, const BenchReport& report, const Bench
 }  // namespace
 
 Outcome<void> bench_card_products(const BenchOptions& options, const BenchReport& report) {
-    ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_device(options.device));
+    ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_device(options.device, options.device_memory));
     std::vector<BenchCase> cases;
     const auto take = [&](const auto& layers) {
         for (const BenchLayer& layer : layers) {
@@ -131,7 +131,7 @@ Outcome<void> bench_card_products(const BenchOptions& options, const BenchReport
 }
 
 Outcome<void> bench_card_steps(const BenchOptions& options, const BenchReport& report) {
-    ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_device(options.device));
+    ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_device(options.device, options.device_memory));
     const BenchCase one = case_of(is_emulated(options) ? kEmulatedModel : kCardModel);
     if (!wanted(one, options)) return {};
     const double budget = options.seconds / 3;

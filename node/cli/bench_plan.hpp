@@ -13,11 +13,12 @@
 namespace assay::node {
 
 struct BenchOptions {
-    double seconds = 60;  ///< about how long a kind measures; starting a peer comes on top
-    std::string only;     ///< cases whose name or shape contains this; empty: all
-    bool large = false;   ///< GPT-2 124M too
-    bool peers = true;    ///< false: ours alone
-    std::string device;   ///< empty: the processor; a card, or its emulation (bench_card.hpp)
+    double seconds = 60;        ///< about how long a kind measures; starting a peer comes on top
+    std::string only;           ///< cases whose name or shape contains this; empty: all
+    bool large = false;         ///< GPT-2 124M too
+    bool peers = true;          ///< false: ours alone
+    std::string device;         ///< empty: the processor; a card, or its emulation (bench_card.hpp)
+    std::string device_memory;  ///< of it, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
 };
 
 /// A row as scripts get it (docs/reference/json.md).

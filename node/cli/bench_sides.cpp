@@ -74,7 +74,7 @@ Outcome<BenchSides> BenchSides::of_this_machine() {
     return sides;
 }
 
-Outcome<BenchSides> BenchSides::of_device(const std::string& device) {
+Outcome<BenchSides> BenchSides::of_device(const std::string& device, const std::string& memory) {
     BenchSides sides;
     ASSAY_ASSIGN(sides.worker_, find_worker_program({}));
     ASSAY_ASSIGN(const auto own, own_program());
@@ -83,10 +83,13 @@ Outcome<BenchSides> BenchSides::of_device(const std::string& device) {
     sides.f32_ = {{"f32", device}};
     sides.i16_ = {{"i16", device}};
     sides.device_ = device;
+    if (!memory.empty()) sides.device_environment_.emplace_back("ASSAY_DEVICE_MEMORY", memory);
     ASSAY_ASSIGN(const int threads, trainer::threads_from_environment());
     sides.threads_ = {static_cast<unsigned>(threads)};
     // Before anything is measured: a card that is not there has no rows.
-    ASSAY_ASSIGN(auto child, BenchChild::start({sides.worker_, {"--bench", "--device", device}, {}}));
+    ASSAY_ASSIGN(
+        auto child,
+        BenchChild::start({sides.worker_, {"--bench", "--device", device}, sides.device_environment_}));
     if (const auto answered = child.ask("name", "name"); !answered.ok()) {
         return base::fail(base::ErrorKind::kPreflight,
                           "device " + device + " cannot be measured: " + answered.error().what,
@@ -104,6 +107,8 @@ BenchSide BenchSides::ours(const OurSide& side, unsigned threads, const std::str
         one.program.environment.emplace_back("ASSAY_TARGETS", side.target);
     } else {
         one.program.arguments = {"--bench", "--device", device_};
+        one.program.environment.insert(one.program.environment.end(), device_environment_.begin(),
+                                       device_environment_.end());
     }
     one.line = verb + " " + side.profile + " " + work;
     return one;
@@ -126,7 +131,12 @@ BenchSide BenchSides::pytorch(const std::string& mode, unsigned threads, const s
     BenchSide one;
     one.key = "PyTorch " + mode + " " + std::to_string(threads);
     if (!python_.empty()) one.program = {python_, {script_.string()}, tuned_environment(threads)};
-    if (!device_.empty()) one.program.environment.emplace_back("ASSAY_PEER_DEVICE", device_);
+    if (!device_.empty()) {
+        one.program.environment.emplace_back("ASSAY_PEER_DEVICE", device_);
+        // As assay-worker numbers cards.
+        if (std::getenv("CUDA_DEVICE_ORDER") == nullptr)
+            one.program.environment.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    }
     one.line = verb + " " + mode + " " + work;
     return one;
 }

@@ -22,8 +22,9 @@ class BenchSides {
 public:
     static base::Outcome<BenchSides> of_this_machine();
     /// Both profiles on a device that is no processor ("cuda:0"), PyTorch on the same card, one thread of the
-    /// host. kPreflight with the worker's words where the device cannot be opened.
-    static base::Outcome<BenchSides> of_device(const std::string& device);
+    /// host. `memory` of the device as ASSAY_DEVICE_MEMORY; empty: the environment's. kPreflight with the
+    /// worker's words where the device cannot be opened.
+    static base::Outcome<BenchSides> of_device(const std::string& device, const std::string& memory);
 
     /// Pairs to measure, the fastest first: f32 on each vector instruction set that has kernels of its own,
     /// i16 on every target but the scalar one; within ASSAY_TARGETS when it is set.
@@ -50,7 +51,8 @@ private:
     std::filesystem::path script_;
     std::vector<OurSide> f32_, i16_;
     std::vector<unsigned> threads_;
-    std::string device_;  ///< empty: the processor
+    std::string device_;                                                   ///< empty: the processor
+    std::vector<std::pair<std::string, std::string>> device_environment_;  ///< of our worker on it
 };
 
 }  // namespace assay::node

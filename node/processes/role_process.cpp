@@ -207,9 +207,15 @@ void RoleProcess::State::take_apart() {
 base::Outcome<void> RoleProcess::State::run(Role& role) {
     loop->attach(role);
     const std::stop_callback on_stop(stop, [this] { loop->post(RoleEvent{StopRequested{}}); });
+    if (worker != nullptr) {
+        for (const std::string& device : worker->unsound()) loop->post(RoleEvent{DeviceUnsound{device}});
+    }
     if (worker != nullptr && options.self_check) {
         worker->watch(*options.self_check,
-                      [this](const base::Error& why) { loop->post([this, why] { parts->finish(why); }); });
+                      [this](const std::string& device, const std::optional<base::Error>& end) {
+                          loop->post(RoleEvent{DeviceUnsound{device}});
+                          if (end) loop->post([this, why = *end] { parts->finish(why); });
+                      });
     }
     loop->run();
     if (worker != nullptr) worker->stop_watching();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/processes/role_worker.hpp"
 
+#include <set>
+
 #include "node/runtime/log.hpp"
+#include "node/worker/worker_report.hpp"
 
 namespace assay::node {
 
@@ -16,11 +19,25 @@ base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions
                                 }}));
         role->fleet_ = fleet.get();
         role->client_ = std::move(fleet);
+        role->find_unsound(devices);
         return role;
     }
     if (!devices.empty()) role->worker_.device = devices.front();
     ASSAY_ASSIGN(role->client_, WorkerProcess::start(role->worker_));
     return role;
+}
+
+// A device that was refused at the start is not there, or has no memory, or has other bits.
+void RoleWorker::find_unsound(const std::vector<std::string>& devices) {
+    std::set<std::string> used;
+    for (const WorkerFleet::Member& member : fleet_->members()) used.insert(member.device);
+    for (const std::string& device : devices) {
+        if (used.contains(device)) continue;
+        WorkerOptions one = worker_;
+        one.device = device;
+        const auto tested = run_self_test(one);
+        if (tested.ok() && !tested->sound) unsound_.push_back(device);
+    }
 }
 
 std::vector<RoleWorker::CheckedDevice> RoleWorker::all() const {
@@ -41,17 +58,21 @@ base::Outcome<void> RoleWorker::check(const std::stop_token& stop) {
         const auto checked = check_targets(one.options, one.targets, stop);
         if (checked.ok()) continue;
         const bool differs = checked.error().kind == base::ErrorKind::kPreflight;
-        if (differs && fleet_ != nullptr && fleet_->distrust(one.options.device, checked.error())) continue;
-        return checked;
+        if (!differs || fleet_ == nullptr || !fleet_->distrust(one.options.device, checked.error()))
+            return checked;
+        unsound_.push_back(one.options.device);
     }
     return {};
 }
 
-void RoleWorker::watch(std::chrono::milliseconds interval, std::function<void(base::Error)> fault) {
+void RoleWorker::watch(std::chrono::milliseconds interval, const Fault& fault) {
     for (const CheckedDevice& one : all()) {
+        // As the worker's answers name it.
+        const std::string device = one.options.device.empty() ? "cpu" : one.options.device;
         checks_.emplace_back(one.options, one.targets, interval,
-                             [this, device = one.options.device, fault](const base::Error& why) {
-                                 if (fleet_ == nullptr || !fleet_->distrust(device, why)) fault(why);
+                             [this, device, fault](const base::Error& why) {
+                                 const bool left = fleet_ != nullptr && fleet_->distrust(device, why);
+                                 fault(device, left ? std::nullopt : std::optional(why));
                              });
     }
 }

@@ -19,19 +19,25 @@ namespace assay::node {
 
 class RoleWorker {
 public:
-    /// No more than one device: the one that `worker` names, or the one in the list. Errors as of
-    /// WorkerProcess::start and WorkerFleet::start.
+    /// A worker for each of several devices (WorkerFleet). Else one worker: on the device in the list, or,
+    /// where the list is empty, on the one that `worker` names. Errors as of WorkerFleet::start and
+    /// WorkerProcess::start.
     static base::Outcome<std::unique_ptr<RoleWorker>> start(const WorkerOptions& worker,
                                                             const std::vector<std::string>& devices);
 
     [[nodiscard]] WorkerClient& client() { return *client_; }
 
-    /// Checks every kernel target of every device once. Of several devices those that fail are put out of
-    /// use; kPreflight when none is left. kInterrupted when stopped.
+    /// Checks every kernel target of every device once. Of several devices those with other bits are put out
+    /// of use; kPreflight when none is left. kInterrupted when stopped.
     base::Outcome<void> check(const std::stop_token& stop);
-    /// Goes on checking, as SelfCheck does, until it goes or stop_watching(). `fault` is called, from a
-    /// thread of its own, when the last device fails.
-    void watch(std::chrono::milliseconds interval, std::function<void(base::Error)> fault);
+    /// Devices that gave other bits in the self-test of start() or in check(): another process of this home
+    /// may have trained on them before.
+    [[nodiscard]] const std::vector<std::string>& unsound() const { return unsound_; }
+    /// Told of a device with other bits, and, when it was the last one, of what there is to end for.
+    using Fault = std::function<void(const std::string& device, std::optional<base::Error> end)>;
+    /// Goes on checking each device, as SelfCheck does, until it goes or stop_watching(). `fault` is called
+    /// from threads of their own, at most once for each device.
+    void watch(std::chrono::milliseconds interval, const Fault& fault);
     void stop_watching() { checks_.clear(); }
 
 private:
@@ -41,11 +47,13 @@ private:
         std::vector<std::string> targets;
     };
     [[nodiscard]] std::vector<CheckedDevice> all() const;
+    void find_unsound(const std::vector<std::string>& devices);
 
     WorkerOptions worker_;
     std::unique_ptr<WorkerClient> client_;
     WorkerFleet* fleet_ = nullptr;  ///< the client, where there are several devices
-    std::list<SelfCheck> checks_;   // last: they use the rest
+    std::vector<std::string> unsound_;
+    std::list<SelfCheck> checks_;  // last: they use the rest
 };
 
 }  // namespace assay::node

@@ -12,6 +12,7 @@ void LoopWorkerPort::submit(RequestId request, worker::Message message,
                                                 .message = event.message,
                                                 .bulk = event.bulk,
                                                 .last = event.last,
+                                                .device = event.device,
                                                 .spoiled = event.spoiled}});
             if (event.last) loop_.post([this, request] { ids_.erase(request); });
         });

@@ -55,6 +55,10 @@ bool FollowingRole::take(const RoleEvent& event) {
     if (const auto* asked = std::get_if<BlobAsked>(&event)) requests_.answer(*asked);
     if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
     if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
+    if (const auto* unsound = std::get_if<DeviceUnsound>(&event)) {
+        on_unsound(unsound->device);
+        return false;  // where it is the last device, the end follows
+    }
     if (const auto* lost = std::get_if<LedgerLost>(&event)) log().warn("ledger lost: " + lost->why.what);
     if (std::holds_alternative<TimerFired>(event)) tick();
     return true;
@@ -126,7 +130,7 @@ void FollowingRole::follow(const BlockSeen& event) {
 std::string_view to_text(OwnFailure why) {
     switch (why) {
         case OwnFailure::kNotes: return "this role's own files";
-        case OwnFailure::kUnsound: return "this machine's bits";
+        case OwnFailure::kUnsound: return "what computes for it";
     }
     return "unknown";
 }

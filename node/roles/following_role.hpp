@@ -42,7 +42,7 @@ struct RoleParts {
 /// What a role cannot work without, and ends for.
 enum class OwnFailure : std::uint8_t {
     kNotes,    ///< its small files (DiskPort) cannot be read or written: it could not open what it seals
-    kUnsound,  ///< this machine computed two results, or by another law: what it says counts for nothing
+    kUnsound,  ///< what computes here gave two results, or works by another law, or is lost
 };
 std::string_view to_text(OwnFailure why);
 
@@ -60,6 +60,8 @@ protected:
     /// Every event of the blocks that this process follows, in order, before plan(). Blocks that the home had
     /// verified before are not followed again: whoever needs to know what happened reads the state.
     virtual void observe(const contracts::Event& event) { (void)event; }
+    /// A device of the worker computes other bits. Called before any plan, too.
+    virtual void on_unsound(const std::string& device) { (void)device; }
     /// The ledger refused an offer, and for this reason the first time. Without an override it is logged; an
     /// offer refused for ever is not sent again either way.
     virtual void refused(const RefusedOffer& offer);

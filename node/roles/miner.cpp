@@ -54,6 +54,7 @@ void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
     note_pace();
     take_over_notes();
+    lose_doubtful();
     for (const auto& [key, training] : training_) {
         const auto job = contracts::read_job_progress(state(), std::get<0>(key));
         if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(training.request);

@@ -45,11 +45,12 @@ struct SlotWork {
     base::Hash256 salt;              ///< the slot's: of its seal and of every leaf of its trace
     program::FirstStateParts start;  ///< of its first state, once complete
     bool complete = false;
+    std::vector<std::string> devices;  ///< that trained any of it, each once
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
-              self.start, self.complete);
+              self.start, self.complete, self.devices);
     }
 };
 
@@ -82,6 +83,7 @@ private:
     using SlotKey = std::tuple<base::Hash256, std::uint32_t, std::uint32_t>;
 
     void plan() override;
+    void on_unsound(const std::string& device) override;
     void plan_bidding(const contracts::Job& job);
     /// What it seals: its ask, or what a bidder of Misconduct::kSnipingBidder seals in its place.
     [[nodiscard]] base::Amount sealed_price() const;
@@ -176,6 +178,11 @@ private:
     /// Whether every state that it may have to serve is in the store.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
     void lose(SlotWork& work, const std::string& why);
+    /// Whether a device with other bits trained any of it.
+    [[nodiscard]] bool is_doubtful(const SlotWork& work) const;
+    /// Forgets what a device with other bits trained of slots that are not committed: their trainings begin
+    /// again at the start. What is committed is sealed, and stays.
+    void lose_doubtful();
     /// Whether the ledger will find the trace to begin with the round's base: what it would refuse to open
     /// must not be committed.
     bool begins_rightly(const contracts::Job& job, const SlotWork& work);
@@ -220,6 +227,7 @@ private:
     Pace pace_;
     std::set<SlotKey> late_;  ///< the log has said so
     std::set<SlotKey> moved_;
+    std::set<std::string> unsound_;                                            ///< devices with other bits
     std::optional<RequestId> making_base_;                                     ///< at work in the worker
     std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead

@@ -11,6 +11,13 @@ namespace assay::node {
 
 namespace frames = worker;
 
+namespace {
+void note_device(SlotWork& work, const std::string& device) {
+    if (std::find(work.devices.begin(), work.devices.end(), device) == work.devices.end())
+        work.devices.push_back(device);
+}
+}  // namespace
+
 bool MinerRole::has_free_device() const {
     return training_.size() + (making_base_ ? 1 : 0) < parts().seams.worker.width();
 }
@@ -129,6 +136,7 @@ void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slo
                        " at segment " + std::to_string(work.boundary_blobs.size()));
         } else {
             work.boundary_blobs.clear();
+            work.devices.clear();
             work.trace = {};
         }
     }
@@ -151,7 +159,9 @@ std::vector<frames::Drill> MinerRole::drills_of(std::uint32_t round) const {
 void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     if (answer.last) training_.erase(key);
     SlotWork& work = work_of(key);
-    if (answer.spoiled) lose(work, "the device that trained it computes other bits");
+    if (answer.spoiled) on_unsound(answer.device);
+    const bool refused = std::holds_alternative<frames::Refusal>(answer.message);
+    if (!refused && unsound_.contains(answer.device)) return;  // it was under way when that was found
     if (std::holds_alternative<frames::Boundary>(answer.message)) return on_boundary(work, answer);
     if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
@@ -184,6 +194,7 @@ void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     if (!blob || !has_whole(parts().files, *blob)) return stop_training(work);
     work.boundary_blobs.push_back(*blob);
     work.trace = boundary.so_far;
+    note_device(work, answer.device);
     store(work);
     measure(work);
 }
@@ -208,7 +219,31 @@ void MinerRole::lose(SlotWork& work, const std::string& why) {
     work.boundary_blobs.clear();
     work.update_blob = {};
     work.trace = {};
+    work.devices.clear();
     store(work);
+}
+
+bool MinerRole::is_doubtful(const SlotWork& work) const {
+    return std::any_of(work.devices.begin(), work.devices.end(),
+                       [&](const std::string& device) { return unsound_.contains(device); });
+}
+
+void MinerRole::on_unsound(const std::string& device) {
+    unsound_.insert(device);
+    // Before the first plan no note is looked at: the state that says which of them count may be an old one.
+    if (notes_taken_over_) lose_doubtful();
+}
+
+void MinerRole::lose_doubtful() {
+    for (auto& [key, work] : works_) {
+        if (!is_doubtful(work)) continue;
+        const auto slot = contracts::read_slot(state(), work.job, work.round, work.slot);
+        if (slot && slot->committed) continue;
+        lose(work, "a device that trained it computes other bits");
+        // Another device goes on from what is lost; what it still gives does not join on to the start.
+        if (const auto training = training_.find(key); training != training_.end())
+            parts().seams.worker.cancel(training->second.request);
+    }
 }
 
 void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
@@ -229,6 +264,7 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     }
     work.boundary_blobs = std::move(boundaries);
     work.trace = trained.trace;
+    note_device(work, answer.device);
     work.start = trained.start;
     work.salt = random_hash();
     work.complete = true;

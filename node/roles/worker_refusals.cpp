@@ -14,7 +14,8 @@ Remedy remedy_for(const frames::Refusal& refusal) {
         case frames::RefusalCause::kMeans:
             // How this machine is set up stays as it is; memory comes back and a worker is started again.
             return refusal.reason == frames::RefusalReason::kMachine ? Remedy::kNever : Remedy::kAgain;
-        case frames::RefusalCause::kUnsound: return Remedy::kEnd;
+        case frames::RefusalCause::kUnsound:
+        case frames::RefusalCause::kLost: return Remedy::kEnd;
     }
     return Remedy::kNever;
 }

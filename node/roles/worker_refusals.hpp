@@ -13,7 +13,7 @@ enum class Remedy : std::uint8_t {
     kAgain,   ///< asked again after a pause, in an open job
     kNever,   ///< not asked again: the piece of work, or the job, is given up here
     kResult,  ///< it was done: what comes out is not finite
-    kEnd,     ///< this machine's bits count for nothing: the role ends
+    kEnd,     ///< this machine's bits count for nothing, or its only device is lost: the role ends
 };
 Remedy remedy_for(const worker::Refusal& refusal);
 

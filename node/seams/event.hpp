@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -76,16 +77,23 @@ struct WorkerAnswered {
     worker::Message message;
     std::vector<worker::SharedDescriptor> bulk;
     bool last = false;
-    /// What the request gave so far counts for nothing: the device that gave it computes other bits. Then
-    /// `message` is a Refusal, and the request is to be made again from its beginning.
+    /// That this answer comes from; the worker's port gives each a name of its own.
+    std::string device;
+    /// The device computes other bits, as in DeviceUnsound. Then `message` is a Refusal.
     bool spoiled = false;
+};
+
+/// A device of the worker computes other bits than the law's: nothing that it gave counts, whenever that was.
+struct DeviceUnsound {
+    std::string device;
 };
 
 /// The process was asked to end (SIGINT, SIGTERM): finish what must not be left half done, then stop.
 struct StopRequested {};
 
-using RoleEvent = std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead,
-                               StateScanned, BlobAsked, BlobFetched, WorkerAnswered, StopRequested>;
+using RoleEvent =
+    std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead, StateScanned, BlobAsked,
+                 BlobFetched, WorkerAnswered, DeviceUnsound, StopRequested>;
 
 /// A role's core. No threads, clocks, files or sockets inside: only the ports of ports.hpp.
 class Role {

@@ -67,8 +67,8 @@ public:
                         std::vector<worker::SharedDescriptor> bulk) = 0;
     /// The request still gets its last answer, usually a kCancelled refusal.
     virtual void cancel(RequestId request) = 0;
-    /// Devices that work on the open job, each on one request at a time: 1, or more where a machine has
-    /// several. It changes when one fails.
+    /// Devices that have the open job, or, before there is one, all that are in use, each for one request at
+    /// a time. It changes when a job is opened, and when a device is put out of use.
     [[nodiscard]] virtual std::size_t width() const { return 1; }
 };
 

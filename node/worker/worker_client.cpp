@@ -17,6 +17,7 @@ base::Error to_error(const frames::Refusal& refusal) {
         case RefusalReason::kBadRequest:
         case RefusalReason::kDrillForbidden: return {base::ErrorKind::kUsage, what, refusal.fix};
         case RefusalReason::kUnsound:
+        case RefusalReason::kLost:
         case RefusalReason::kMachine: return {base::ErrorKind::kPreflight, what, refusal.fix};
         case RefusalReason::kBadFrame:
         case RefusalReason::kNoJob:

@@ -27,7 +27,8 @@ struct WorkerEvent {
     frames::Message message;
     std::vector<frames::SharedDescriptor> bulk;
     bool last = false;
-    /// What the request gave so far counts for nothing: the device that gave it computes other bits.
+    std::string device = {};  ///< that gave it: "cpu", "cuda:1"
+    /// Nothing that the device ever gave counts: it computes other bits. `message` is then a Refusal.
     bool spoiled = false;
 };
 

@@ -31,7 +31,7 @@ struct Seat {
     std::unique_ptr<WorkerProcess> worker;
     bool out = false;
     bool opened = false;                     // has the open job
-    bool spoiled = false;                    // what it works on counts for nothing
+    bool unsound = false;                    // computes other bits: nothing that it gives counts
     unsigned failures = 0;                   // in a row
     std::optional<double> step_ns;           // the least that a step of the open job took
     std::optional<WorkerRequestId> request;  // at work, by the fleet's number
@@ -150,7 +150,7 @@ public:
                                            [&](const Seat& one) { return one.device == device; });
             if (seat == seats_.end() || seat->out) return true;
             if (is_last(*seat)) return false;
-            seat->out = seat->spoiled = true;
+            seat->out = seat->unsound = true;
             // What it works on may never answer a request to stop; its end does.
             end(std::move(seat->worker));
         }
@@ -276,15 +276,17 @@ private:
         {
             const std::lock_guard lock(mutex_);
             if (seat.trains && std::holds_alternative<frames::Progress>(event.message)) measure(seat);
-            if (seat.spoiled) {
+            if (seat.unsound) {
                 // What it gives from now on is nobody's.
                 if (!event.last) return;
-                event = {
-                    id,
-                    Refusal{RefusalReason::kInternal, "device " + seat.device + " computes other bits", {}},
-                    {},
-                    true};
-                event.spoiled = true;
+                event = {.request = id,
+                         .message = Refusal{RefusalReason::kInternal,
+                                            "device " + seat.device + " computes other bits",
+                                            {}},
+                         .bulk = {},
+                         .last = true,
+                         .device = seat.device,
+                         .spoiled = true};
             } else if (event.last) {
                 told = judge(seat, event);
             }
@@ -310,15 +312,16 @@ private:
     // Puts the device out where its last answer says so, and makes that one to be asked again.
     std::optional<base::Error> judge(Seat& seat, WorkerEvent& event) {
         const auto* refusal = std::get_if<Refusal>(&event.message);
-        const bool broken = refusal != nullptr && (refusal->reason == RefusalReason::kUnsound ||
-                                                   refusal->reason == RefusalReason::kInternal);
+        const bool gone = refusal != nullptr && (refusal->reason == RefusalReason::kUnsound ||
+                                                 refusal->reason == RefusalReason::kLost);
+        const bool broken = gone || (refusal != nullptr && refusal->reason == RefusalReason::kInternal);
         if (!broken || stopping_) {
             seat.failures = 0;
             return std::nullopt;
         }
         ++seat.failures;
-        const bool at_once = seat.trains || refusal->reason == RefusalReason::kUnsound;
-        const bool needed = refusal->reason != RefusalReason::kUnsound && is_last_with_job(seat);
+        const bool at_once = seat.trains || gone;
+        const bool needed = !gone && is_last_with_job(seat);
         if (is_last(seat) || needed || (!at_once && seat.failures < kMaxFailures)) return std::nullopt;
         seat.out = true;
         const base::Error why = to_error(*refusal);

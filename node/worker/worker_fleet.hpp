@@ -24,10 +24,11 @@ struct FleetOptions {
 /// and has the job open, of those to the one that trains its steps fastest; it waits while there is none.
 /// Each device works on one request at a time; between devices there is no order.
 ///
-/// A device is put out of use when it computes other bits or is lost (RefusalReason::kUnsound), and when its
-/// memory runs out or its process dies again and again (kInternal) while it trains, or twice in a row in
-/// other work. The request is then refused with kInternal, which is to be asked again. The last device is
-/// never put out: its refusals come as they are.
+/// A device is put out of use when it computes other bits (RefusalReason::kUnsound) or is lost (kLost); when
+/// it fails otherwise (kInternal: its memory runs out, its process dies twice) once while it trains, or twice
+/// in a row in other work. The request is then refused with kInternal, which is to be asked again; with other
+/// bits the event is spoiled, too. The last device is never put out, nor, for kInternal, the last that has
+/// the job open: their refusals come as they are.
 class WorkerFleet final : public WorkerClient {
 public:
     /// Starts the workers side by side. Devices that are refused (WorkerProcess::start: not there, other bits
@@ -51,7 +52,8 @@ public:
     [[nodiscard]] std::vector<Member> members() const;
 
     /// A check found other bits on the device: it is put out of use, and what it works on comes back as
-    /// WorkerEvent::spoiled. False when it was the last one, which stays: its owner ends the process.
+    /// WorkerEvent::spoiled; what it gave before counts for nothing either. False when it was the last one,
+    /// which stays: its owner ends the process.
     bool distrust(const std::string& device, const base::Error& why);
 
 private:

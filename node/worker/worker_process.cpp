@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <future>
 #include <mutex>
@@ -40,27 +39,12 @@ struct Pending {
     std::optional<std::size_t> before_state = {};  ///< files of a Train before its state to go on from
 };
 
-WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text) {
-    return {id, frames::Refusal{reason, std::move(text), {}}, {}, true};
+bool is_unsound(const frames::Message& message) {
+    const auto* refusal = std::get_if<frames::Refusal>(&message);
+    return refusal != nullptr && refusal->reason == frames::RefusalReason::kUnsound;
 }
 
 }  // namespace
-
-Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& options) {
-    std::filesystem::path program = options.program;
-    if (program.empty()) {
-        if (const char* named = std::getenv("ASSAY_WORKER"); named != nullptr && *named != '\0')
-            program = named;
-    }
-    if (program.empty()) {
-        ASSAY_ASSIGN(const auto own, own_program());
-        program = own.parent_path() / "assay-worker";
-    }
-    std::error_code error;
-    if (std::filesystem::exists(program, error)) return program;
-    return fail(ErrorKind::kNotFound, "no worker program at " + program.string(),
-                "build it (make build), or set ASSAY_WORKER to its path");
-}
 
 /// Everything below `mutex` is shared between callers and the one thread that spawns, reads and restarts:
 /// the child dies with the thread that spawned it (PR_SET_PDEATHSIG), so that thread lives as long as this.
@@ -141,7 +125,7 @@ private:
                 continue;
             }
             deaths_in_a_row_ = 0;
-            refuse_all(frames::RefusalReason::kInternal,
+            refuse_all(unsound_ ? frames::RefusalReason::kUnsound : frames::RefusalReason::kInternal,
                        "the worker cannot be started again: " + opened.error().what);
             std::unique_lock lock(mutex_);
             wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
@@ -150,21 +134,9 @@ private:
     }
 
     Outcome<void> open_child() {
-        ASSAY_ASSIGN(const auto program, find_worker_program(options_));
+        ASSAY_ASSIGN(ProcessOptions process, process_of(options_, {"--serve"}));
         ASSAY_ASSIGN(auto ends, frames::socket_pair());
-        ProcessOptions process;
-        process.program = program;
-        process.environment = options_.environment;
-        process.arguments = {"--serve"};
-        if (!options_.device.empty()) process.arguments = {"--serve", "--device", options_.device};
         process.descriptors = {{ends.second.number(), kWorkerSocket}};
-        if (options_.threads != 0) {
-            process.environment.emplace_back("ASSAY_THREADS", std::to_string(options_.threads));
-        }
-        if (!options_.memory.empty()) process.environment.emplace_back("ASSAY_MEMORY", options_.memory);
-        if (!options_.device_memory.empty())
-            process.environment.emplace_back("ASSAY_DEVICE_MEMORY", options_.device_memory);
-        if (!options_.targets.empty()) process.environment.emplace_back("ASSAY_TARGETS", options_.targets);
         ASSAY_ASSIGN(auto child, Process::spawn(process));
         pid_ = child.pid();
         process_ = std::move(child);
@@ -184,10 +156,12 @@ private:
     }
 
     Outcome<void> greet() {
+        unsound_ = false;
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         const auto* hello = std::get_if<frames::Hello>(&envelope->message);
         if (hello == nullptr) {
+            unsound_ = is_unsound(envelope->message);
             const auto* refusal = std::get_if<frames::Refusal>(&envelope->message);
             if (refusal != nullptr) return base::failed(to_error(*refusal));
             return fail(ErrorKind::kPreflight, "the worker did not begin with Hello", "run `assay doctor`");
@@ -199,6 +173,7 @@ private:
                         "assay and assay-worker must come from the same build");
         }
         if (hello->self_test != frames::self_test_golden()) {
+            unsound_ = true;
             return fail(ErrorKind::kPreflight,
                         "the worker's self-test gives " + hello->self_test.brief() + " instead of " +
                             frames::self_test_golden().brief() +
@@ -239,8 +214,8 @@ private:
     /// False when the frame belongs to no request at work: the child is not to be trusted any further.
     bool handle(frames::Envelope envelope) {
         WorkerHandler handler;
-        WorkerEvent event{envelope.request, std::move(envelope.message), std::move(envelope.bulk), false};
-        event.last = frames::is_final(event.message);
+        WorkerEvent event = event_of(envelope.request, std::move(envelope.message));
+        event.bulk = std::move(envelope.bulk);
         {
             const std::lock_guard lock(mutex_);
             if (queue_.empty() || !queue_.front().sent || queue_.front().id != event.request) return false;
@@ -255,6 +230,17 @@ private:
         handler(std::move(event));
         refuse_cancelled();
         return true;
+    }
+
+    WorkerEvent event_of(WorkerRequestId id, frames::Message message) const {
+        WorkerEvent event{id, std::move(message), {}, false};
+        event.last = frames::is_final(event.message);
+        event.device = options_.device.empty() ? "cpu" : options_.device;
+        event.spoiled = is_unsound(event.message);
+        return event;
+    }
+    WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text) const {
+        return event_of(id, frames::Refusal{reason, std::move(text), {}});
     }
 
     /// From now on the request, if it has to be sent again, goes on from this boundary.
@@ -360,6 +346,7 @@ private:
     bool stopping_ = false;
     std::optional<Process> process_;  // the thread's alone
     unsigned deaths_in_a_row_ = 0;    // the thread's alone
+    bool unsound_ = false;            // the thread's alone: the child that was started last has other bits
     std::atomic<unsigned> deaths_ = 0;
     std::atomic<pid_t> pid_ = 0;
     std::thread thread_;

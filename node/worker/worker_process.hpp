@@ -5,38 +5,20 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "node/wire/descriptor.hpp"
 #include "node/worker/worker_client.hpp"
+#include "node/worker/worker_options.hpp"
 
 namespace assay::node {
 
-struct WorkerOptions {
-    /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
-    std::filesystem::path program;
-    unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
-    std::string memory;    ///< budget of a step as ASSAY_MEMORY ("2GiB"); empty: inherit the environment's
-    std::string device_memory;  ///< of a card, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
-    std::string targets;        ///< as ASSAY_TARGETS; empty: inherit the environment's
-    std::string device;         ///< what computes: "cpu" (if empty) or another that the child has
-    std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
-    /// Deaths in a row, without an answered request or a new boundary between them, after which the client
-    /// gives up.
-    unsigned max_deaths = 5;
-};
-
-/// The program that `options` names; kNotFound when there is none.
-base::Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& options);
-
 /// When the child dies (crash, kill -9, memory), it is started again, the open job is opened again, and the
 /// request at work is sent again; a Train goes on from its last boundary, so the handler sees each boundary
-/// once (steps after it may report Progress twice) and the bits are those of an undisturbed run.
+/// once (steps after it may report Progress twice) and the bits are those of an undisturbed run. A child that
+/// finds other bits, at work or in the self-test of its start, refuses with kUnsound, and the event is
+/// spoiled.
 class WorkerProcess final : public WorkerClient {
 public:
     /// Starts the child and waits for its Hello; refuses another protocol version and a self-test that does

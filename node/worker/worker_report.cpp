@@ -52,15 +52,7 @@ private:
 // Runs the worker program with the lowest priority: no unit of work waits for it.
 base::Outcome<WorkerRun> run_worker(const WorkerOptions& options, std::vector<std::string> arguments,
                                     const std::stop_token& stop) {
-    ProcessOptions process;
-    ASSAY_ASSIGN(process.program, find_worker_program(options));
-    process.environment = options.environment;
-    if (!options.targets.empty()) process.environment.emplace_back("ASSAY_TARGETS", options.targets);
-    process.arguments = std::move(arguments);
-    if (!options.device.empty()) {
-        process.arguments.emplace_back("--device");
-        process.arguments.push_back(options.device);
-    }
+    ASSAY_ASSIGN(ProcessOptions process, process_of(options, std::move(arguments)));
     ASSAY_ASSIGN(const WorkerOutput out, WorkerOutput::make());
     ASSAY_ASSIGN(const WorkerOutput err, WorkerOutput::make());
     process.stdout_file = out.path();

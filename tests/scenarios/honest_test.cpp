@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The undisturbed run, and what can be checked about it when every process has stopped.
+// A run in which everybody is honest, and one miner's first device is lost in the middle of a segment; and
+// what can be checked about it when every process has stopped.
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>

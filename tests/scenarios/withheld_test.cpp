@@ -126,6 +126,10 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     plan.verifiers = 4;
     plan.verifier_misconducts = {{0, node::Misconduct::kLinkWithholding}, {3, node::Misconduct::kCopy}};
     plan.params.beacon_window = 20 * kPatience;
+    // Both honest verifiers have to enlist in it: once the copying one and the withholding one are dropped,
+    // the job goes on with no owner to spare. On a busy machine four verifiers take longer to start than the
+    // 40 blocks of a small network.
+    plan.params.ask_commit_window = 100 * kPatience;
     plan.job.rounds = 4;
     SmallNetwork network(plan);
     const node::Participant& withholding = network.net().verifiers[0];

@@ -89,8 +89,9 @@ def compile_one(nvcc, out, source, virtual):
 
 
 def host_sources():
-    """What a card's device is made of besides launches; what only the emulation has is not compiled here."""
-    emulated = {"emulated_card", "lane_queues"}
+    """What a card's device is made of besides launches; what the host's compiler makes for both, and what only the
+    emulation has, is not compiled here."""
+    emulated = {"card_budget", "emulated_card", "lane_queues"}
     return [path for path in sorted((ROOT / "trainer" / "cuda").glob("*.cpp"))
             if path.stem not in emulated and not path.stem.startswith("card_pool_")]
 

@@ -5,7 +5,8 @@ docs/portability.md. Nobody has run it yet.
 
 usage: cuda_record.py BIN [--card N] [--seconds S] [--dry]
 
-BIN: the programs of a build with -DASSAY_CUDA=ON and tests. In this order: the worker's self-test, the golden steps,
+BIN: the programs of a build with -DASSAY_CUDA=ON and tests, which takes nvcc 12.8 or newer. Cards have nvidia-smi's
+numbers in all that is run. In this order: what the driver says of cards, the worker's self-test, the golden steps,
 every kernel against the law, digits multiplied by the card's units beside cuBLASLt, a job of each profile by a confined
 worker, products, steps and memory beside PyTorch. The first that fails ends it, and nothing is written: a card whose
 bits differ has no rates. --dry prints the sections instead.
@@ -72,6 +73,15 @@ def find_card(number):
     return dict(zip(("name", "driver", "capability", "memory"), words))
 
 
+def order_cards():
+    """Has everything that is run from here number cards as nvidia-smi does: by itself the driver begins with the
+    quickest."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES"):
+        stop("CUDA_VISIBLE_DEVICES is set, which numbers cards otherwise than nvidia-smi",
+             "unset it, and name the card with --card (make cuda-record CARD=1)", PREFLIGHT)
+    os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+
+
 def run(what, command, **more):
     """What a command printed; its failure ends the recording."""
     print(f"record: {what}", flush=True)
@@ -102,6 +112,8 @@ def measure(options):
              "card": find_card(options.card)}
     named = {**os.environ, "ASSAY_TEST_CARD": device}
     worker, program = options.bin / "assay-worker", options.bin / "assay"
+    # Not confined, as the self-test is: the driver makes the nodes of its devices.
+    run("the driver's cards", [worker, "--cards"])
     found["self_test"] = last_line(run("self-test", [worker, "--self-test", "--device", device])).split()[0]
     run("golden steps", [options.bin / "golden_steps", ROOT / "tests/vectors/golden_steps.txt"], env=named)
     found["kernels"] = last_line(run("every kernel against the law", [options.bin / "cuda_card_test", "~mutants*"],
@@ -177,6 +189,7 @@ def main():
     parser.add_argument("--dry", action="store_true")
     parser.add_argument("--has-card", action="store_true", help="only say whether there is one")
     options = parser.parse_args()
+    order_cards()
     if options.has_card:
         print(f"record: {find_card(options.card)['name']}")
         return 0

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -63,10 +64,27 @@ class Pages(unittest.TestCase):
             self.assertIn("text of a test", record.insert(path.read_text(encoding="utf-8"), marker, "text of a test"))
 
 
+class Order(unittest.TestCase):
+    def test_everything_that_is_run_numbers_cards_as_nvidia_smi(self):
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+            os.environ["CUDA_DEVICE_ORDER"] = "FASTEST_FIRST"
+            record.order_cards()
+            said = record.run("a child's order", [sys.executable, "-c",
+                                                  "import os; print(os.environ['CUDA_DEVICE_ORDER'])"])
+        self.assertEqual(said.strip(), "PCI_BUS_ID")
+
+    def test_other_numbers_than_nvidia_smis_are_refused(self):
+        done = subprocess.run([sys.executable, record.__file__, "build/bin"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "CUDA_VISIBLE_DEVICES": "1"})
+        self.assertEqual(done.returncode, record.PREFLIGHT)
+        self.assertIn("CUDA_VISIBLE_DEVICES is set", done.stderr)
+
+
 class WithoutCard(unittest.TestCase):
     def test_it_stops_at_once_and_says_why(self):
         done = subprocess.run([sys.executable, record.__file__, "build/bin"], capture_output=True, text=True, check=False,
-                              env={**os.environ, "PATH": "/nonexistent"})
+                              env={**os.environ, "PATH": "/nonexistent", "CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(done.returncode, record.PREFLIGHT)
         self.assertIn("there is no card to record", done.stderr)
         self.assertEqual(done.stdout, "")

@@ -395,6 +395,24 @@ TEST_CASE("an array that a merge changed is looked at anew before AdamW changes 
     CHECK(test::same(state, before));
 }
 
+TEST_CASE("a bench's step keeps to the memory that a card has for it", "[trainer][device][memory]") {
+    constexpr std::uint32_t kBatch = 64;
+    const program::ModelConfig model = test::small_job().model;
+    const auto bytes = [&](std::uint64_t memory) {
+        return step_bench_bytes(model, kBatch, program::Profile::kF32,
+                                {.name = "cuda-host", .memory = memory});
+    };
+    const std::uint64_t most = bytes(std::uint64_t{1} << 30U).value();
+    const std::uint64_t less = most / 10 * 9;  // the most of it are parts of streamed arrays
+    CHECK(bytes(less).value() <= less);
+    make_step_bench(model, kBatch, program::Profile::kF32, {.name = "cuda-host", .memory = less}).value()();
+    const auto refused =
+        make_step_bench(model, kBatch, program::Profile::kF32, {.name = "cuda-host", .memory = 4096});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+    CHECK(refused.error().what.find("on cuda-host, which has 4.0 KiB for it") != std::string::npos);
+}
+
 TEST_CASE("products, roots and steps are timed on any device", "[trainer][device]") {
     const GemmShape shape{6, 5, 7};
     const program::ModelConfig model = test::small_job().model;

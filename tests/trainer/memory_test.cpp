@@ -7,6 +7,7 @@
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
 #include "trainer/cpu/kernels/products.hpp"
+#include "trainer/devices/devices.hpp"
 #include "trainer/host/scratch.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/step/memory_budget.hpp"
@@ -163,6 +164,39 @@ TEST_CASE("without a budget a large model computes logits in parts and makes nor
             CHECK(choose_plan(program, device, {one.batch, 1, 0}).value().choice.micro_batch == 1);
         }
     }
+}
+
+TEST_CASE("a card gets no more heads, tokens and vocabulary than one launch can take",
+          "[trainer][memory][cuda]") {
+    // Nothing is allocated here.
+    const auto card = open_device({.name = "cuda-host", .memory = std::uint64_t{64} << 30U}).value();
+    const auto plan = [&](const program::ModelConfig& model, program::Profile profile, std::uint32_t given) {
+        program::TrainConfig train;
+        train.batch = 1U << 16U;
+        return choose_plan(program::build_step_program(model, train, profile), *card,
+                           {train.batch, given, 0, 0, "cuda-host"});
+    };
+    constexpr std::uint64_t kMostBlocks = 65'535;
+    const program::ModelConfig many_heads{
+        .layers = 1, .width = 64, .heads = 64, .context = 4, .vocabulary = 16};
+    for (const std::uint32_t given : {0U, 1U << 15U}) {
+        const std::uint64_t micro_batch =
+            plan(many_heads, program::Profile::kF32, given).value().choice.micro_batch;
+        CHECK(micro_batch == kMostBlocks / 64);
+    }
+    const program::ModelConfig one_head{.layers = 1, .width = 2, .heads = 1, .context = 64, .vocabulary = 16};
+    CHECK(plan(one_head, program::Profile::kF32, 1U << 15U).value().choice.micro_batch == kMostBlocks / 64);
+    program::ModelConfig wide{.layers = 1, .width = 65'536, .heads = 65'536, .context = 2, .vocabulary = 2};
+    const auto refused = plan(wide, program::Profile::kF32, 0);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+    CHECK(refused.error().what == "cuda-host takes models of at most 65535 heads, and this one has 65536");
+    wide.heads = 32'768;
+    CHECK(plan(wide, program::Profile::kF32, 0).value().choice.micro_batch == 1);
+    const program::ModelConfig words{
+        .layers = 1, .width = 2, .heads = 1, .context = 2, .vocabulary = 32 * 65'535 + 1};
+    CHECK(plan(words, program::Profile::kF32, 0).ok());
+    CHECK_FALSE(plan(words, program::Profile::kI16, 0).ok());
 }
 
 TEST_CASE("what products pack for more threads is in the plan", "[trainer][memory]") {

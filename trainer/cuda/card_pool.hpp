@@ -30,4 +30,8 @@ public:
 /// Of card `number`, which is the calling thread's.
 std::unique_ptr<CardPool> make_card_pool(int number);
 
+/// Gives back to card `number`, which is the calling thread's, what pools of this process keep and nobody
+/// uses.
+void give_back_unused(int number);
+
 }  // namespace assay::trainer::cuda

@@ -56,6 +56,11 @@ PlanHints CudaDevice::hints() const {
     // A step is bound by its memory's rate sooner than a processor's: it is not read twice to save room that
     // nobody needs.
     hints.worth_rematerialising = UINT64_MAX;
+    // A launch has so many blocks along y and z, at most: rows of the embedding's gradient, and matrices of
+    // attention. Of the head's gradient in i16 the vocabulary lies along y, at least 32 tokens a block.
+    constexpr std::uint64_t kMostBlocks = 65'535;
+    hints.most_at_once = kMostBlocks;
+    hints.most_vocabulary = 32 * kMostBlocks;
     if (!capacity()) return hints;
     // So many tokens fill every processor of a large card; the plan takes fewer where memory asks for it.
     hints.tokens = std::uint64_t{32} << 10U;

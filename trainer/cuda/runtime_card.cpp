@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "trainer/cuda/card_budget.hpp"
 #include "trainer/cuda/card_pool.hpp"
 #include "trainer/cuda/cuda_device.hpp"
 #include "trainer/cuda/runtime_card.hpp"
@@ -136,28 +137,12 @@ base::Failed<base::Error> refuse(const std::string& what, const std::string& fix
     return base::fail(base::ErrorKind::kPreflight, what, fix);
 }
 
-// What plans may use: what was given, else what is free now, less a part of the card that drivers and
-// libraries take later.
-base::Outcome<std::uint64_t> memory_of(const std::string& name, std::uint64_t given) {
-    constexpr std::size_t kReserved = 16;  // a sixteenth
+base::Outcome<std::uint64_t> memory_of(int number, const std::string& name, std::uint64_t given) {
+    give_back_unused(number);
     std::size_t free = 0, total = 0;
     const cudaError_t error = cudaMemGetInfo(&free, &total);
-    if (error != cudaSuccess) {
-        return refuse(name + ": " + cudaGetErrorString(error),
-                      "look at the card and its driver with nvidia-smi");
-    }
-    if (given > total) {
-        return refuse(
-            name + " has " + memory_text(total) + ", less than the " + memory_text(given) + " given",
-            "lower --device-memory");
-    }
-    if (given != 0) return given;
-    const std::size_t reserved = total / kReserved;
-    if (free <= reserved) {
-        return refuse(name + " has " + memory_text(free) + " free, of " + memory_text(total),
-                      "end what else uses the card, or use another device");
-    }
-    return free - reserved;
+    if (error == cudaSuccess) return card_budget(name, given, free, total);
+    return refuse(name + ": " + cudaGetErrorString(error), "look at the card and its driver with nvidia-smi");
 }
 }  // namespace
 
@@ -180,7 +165,7 @@ base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memor
                       "use a card of the Turing generation or later, or another device");
     }
     if (cudaSetDevice(number) != cudaSuccess) return refuse(name + " cannot be used", "use another device");
-    ASSAY_ASSIGN(const std::uint64_t budget, memory_of(name, memory));
+    ASSAY_ASSIGN(const std::uint64_t budget, memory_of(number, name, memory));
     auto card = std::make_unique<RuntimeCard>(number, budget);
     ASSAY_TRY(card->check());
     return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(card)));

@@ -34,7 +34,7 @@ public:
 
     [[nodiscard]] base::Outcome<void> check() override {
         if (!lost_) return ForwardingDevice::check();
-        return fail(ErrorKind::kPreflight, std::string(name()) + ": the device is lost (a planted fault)",
+        return fail(ErrorKind::kUnreachable, std::string(name()) + ": the device is lost (a planted fault)",
                     "unset ASSAY_DEVICE_FAULT");
     }
     float* allocate(std::uint64_t count) override {

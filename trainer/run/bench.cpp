@@ -16,13 +16,14 @@ namespace assay::trainer {
 namespace {
 struct StepBench {
     StepBench(const program::ModelConfig& model, const program::TrainConfig& train, program::Profile profile,
-              std::unique_ptr<Device> opened)
+              std::unique_ptr<Device> opened, AllocationPlan plan)
         : device(std::move(opened)),
-          executor(make_executor(program::build_step_program(model, train, profile), train.batch)),
+          offloads(plan.choice.offload_moments),
+          executor(program::build_step_program(model, train, profile), *device, std::move(plan)),
           parameters(program::initial_parameters(model, 1)),
           first(parameters.size(), 0.0F),
           second(parameters.size(), 0.0F),
-          state(*device, parameters, first, second) {
+          state(*device, parameters, first, second, offloads ? Adoption::kStreamed : Adoption::kWhole) {
         const std::uint64_t count = std::uint64_t{train.batch} * (model.context + 1);
         for (std::uint32_t i = 0; i < count; ++i) {
             tokens.push_back(arithmetic::philox({i, 0, 0, 0}, {3, 4})[0] % model.vocabulary);
@@ -32,16 +33,21 @@ struct StepBench {
         arithmetic::AdamWCoefficients c{1e-3F, 1e-4F, 0.9F, 0.1F, 0.95F, 0.05F, 1.0F, 1.0F, 1e-8F};
         executor.step(c, tokens, state.at());
     }
-    Executor make_executor(const program::Program& program, std::uint32_t batch) {
-        const auto plan = choose_plan(program, *device, {batch, 0, 0});
-        return {program, *device, plan.value()};
-    }
     std::unique_ptr<Device> device;
+    bool offloads;
     Executor executor;
     std::vector<float> parameters, first, second;
     AdoptedState state;
     std::vector<std::uint32_t> tokens;
 };
+
+// What a job would get there: as much as speed asks for, within a card's budget.
+base::Outcome<AllocationPlan> plan_on(const Device& device, const program::Program& program,
+                                      std::uint32_t batch) {
+    PlanLimits limits{batch, 0, device.capacity().value_or(0)};
+    if (device.capacity()) limits.device = device.name();
+    return choose_plan(program, device, limits);
+}
 
 base::Outcome<void> check_model(const program::ModelConfig& model) {
     if (model.heads == 0 || model.width % model.heads != 0 || model.layers == 0 || model.context == 0 ||
@@ -71,9 +77,12 @@ base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig&
     ASSAY_TRY(check_model(model));
     if (batch == 0) return base::fail(base::ErrorKind::kUsage, "bench: a batch of no sequences", "give one");
     ASSAY_ASSIGN(auto device, open_device(options));
+    const program::TrainConfig train = train_of(batch);
+    ASSAY_ASSIGN(AllocationPlan plan,
+                 plan_on(*device, program::build_step_program(model, train, profile), batch));
     try {
         return std::function<void()>(
-            [bench = std::make_shared<StepBench>(model, train_of(batch), profile, std::move(device))] {
+            [bench = std::make_shared<StepBench>(model, train, profile, std::move(device), std::move(plan))] {
                 (*bench)();
             });
     } catch (const std::bad_alloc&) {
@@ -86,8 +95,8 @@ base::Outcome<std::uint64_t> step_bench_bytes(const program::ModelConfig& model,
     ASSAY_TRY(check_model(model));
     ASSAY_ASSIGN(const auto device, open_device(options));
     const program::Program program = program::build_step_program(model, train_of(batch), profile);
-    ASSAY_ASSIGN(const AllocationPlan plan, choose_plan(program, *device, {batch, 0, 0}));
-    return plan.bytes() + state_bytes(program);
+    ASSAY_ASSIGN(const AllocationPlan plan, plan_on(*device, program, batch));
+    return plan.bytes() + state_bytes(program, plan.choice);
 }
 
 base::Outcome<std::function<void()>> make_state_bench(const program::ModelConfig& model, StateWork work,

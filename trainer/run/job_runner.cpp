@@ -36,7 +36,6 @@ base::Outcome<void> check_tokens(TokenView view, std::uint32_t vocabulary, const
     return {};
 }
 
-constexpr const char* kStep = "a training step";
 }  // namespace
 
 JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
@@ -157,7 +156,7 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
         ASSAY_TRY(impl->plan());
         return std::unique_ptr<JobRunner>(new JobRunner(std::move(impl)));
     } catch (const std::bad_alloc& problem) {
-        return memory_error(problem, kStep);
+        return memory_error(problem, kTrainingStep);
     }
 }
 
@@ -290,7 +289,7 @@ base::Outcome<bool> JobRunner::Impl::merge(std::span<const program::Contribution
         outer_momentum.sync();
         return finite;
     } catch (const std::bad_alloc& problem) {
-        return memory_error(problem, kStep);
+        return memory_error(problem, kTrainingStep);
     }
 }
 
@@ -344,7 +343,7 @@ base::Outcome<Evaluation> JobRunner::Impl::evaluate(std::span<const float> given
         ASSAY_TRY(device->check());
         if (loss) return Evaluation{program::Float32(*loss), count * context, count};
     } catch (const std::bad_alloc& problem) {
-        return memory_error(problem, kStep);
+        return memory_error(problem, kTrainingStep);
     }
     if (watch.cancelled()) return base::fail(ErrorKind::kInterrupted, "the evaluation was cancelled");
     return base::fail(ErrorKind::kRejected, "evaluation: the loss is not finite",

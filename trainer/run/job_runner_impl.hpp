@@ -15,6 +15,9 @@
 
 namespace assay::trainer {
 
+/// For what memory was short (memory_error).
+inline constexpr const char* kTrainingStep = "a training step";
+
 struct JobRunner::Impl {
     Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
          const RunnerOptions& options, std::unique_ptr<Device> opened);

@@ -19,7 +19,6 @@ namespace assay::trainer {
 using base::ErrorKind;
 
 namespace {
-constexpr const char* kStep = "a training step";
 constexpr const char* kNotFinite = "it has a number that is not finite";
 
 base::Failed<base::Error> cancelled() {
@@ -96,7 +95,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         }
         return outcome;
     } catch (const std::bad_alloc& problem) {
-        return memory_error(problem, kStep);
+        return memory_error(problem, kTrainingStep);
     }
 }
 
@@ -137,7 +136,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
         try {
             result = step_executor().step(coefficients(state, place.round, step), tokens, arrays);
         } catch (const std::bad_alloc& problem) {
-            return memory_error(problem, kStep);
+            return memory_error(problem, kTrainingStep);
         }
         ASSAY_TRY(device->check());
         if (result.diverged) {
@@ -247,7 +246,7 @@ base::Outcome<std::optional<Update>> JobRunner::Impl::finalise(std::span<const f
         ASSAY_ASSIGN(const bool in_range, device->finalise(law, from.array(), to.array(), update.values));
         return in_range ? std::optional<Update>(std::move(update)) : std::nullopt;
     } catch (const std::bad_alloc& problem) {
-        return memory_error(problem, kStep);
+        return memory_error(problem, kTrainingStep);
     }
 }
 

@@ -36,6 +36,9 @@ struct PlanHints {
     /// step, although no budget asks for it.
     std::uint64_t worth_rematerialising = std::uint64_t{64} << 20U;
     std::uint64_t alignment = 16;  ///< floats at whose multiples tensors begin; at least 16
+    /// What one call can take, at most; 0: any number.
+    std::uint64_t most_at_once = 0;     ///< tokens of a micro-batch, and its sequences times heads
+    std::uint64_t most_vocabulary = 0;  ///< of a model in profile i16
 };
 
 /// The sizes on which a group's scratch depends.

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/step/device_failure.hpp"
 
-#include <array>
-#include <cstdio>
+#include "trainer/step/memory_text.hpp"
 
 namespace assay::trainer {
 
 using base::ErrorKind;
-
-std::string memory_text(std::uint64_t bytes) {
-    constexpr double kKibi = 1024;
-    constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB"};
-    double number = static_cast<double>(bytes) / kKibi;
-    std::size_t unit = 0;
-    while (number >= kKibi && unit + 1 < kUnits.size()) {
-        number /= kKibi;
-        ++unit;
-    }
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.1f %s", number, kUnits[unit]);
-    return text.data();
-}
 
 DeviceFailure out_of_device_memory(std::string_view device, std::uint64_t asked, std::uint64_t used,
                                    std::uint64_t size) {
@@ -35,7 +20,7 @@ DeviceFailure out_of_device_memory(std::string_view device, std::uint64_t asked,
 DeviceFailure lost_device(std::string_view device, std::string_view why) {
     std::string what(device);
     what.append(" is lost: ").append(why);
-    return DeviceFailure({ErrorKind::kPreflight, what,
+    return DeviceFailure({ErrorKind::kUnreachable, what,
                           "look at the card and its driver with nvidia-smi; until then use another device"});
 }
 

@@ -12,7 +12,8 @@
 
 namespace assay::trainer {
 
-/// kFailure: memory of the device is used up. kPreflight: the device is lost, and is not to be used again.
+/// kFailure: memory of the device is used up. kUnreachable: the device is lost, and is not to be used again;
+/// what it gave before is right. A device that computes other bits is neither (Device::check, kPreflight).
 class DeviceFailure : public std::bad_alloc {
 public:
     explicit DeviceFailure(base::Error error) : error_(std::move(error)) {}
@@ -31,8 +32,5 @@ DeviceFailure lost_device(std::string_view device, std::string_view why);
 /// What a person is told of memory that was not there for `what`: a device's own words, else those about the
 /// host.
 base::Failed<base::Error> memory_error(const std::bad_alloc& problem, std::string_view what);
-
-/// Bytes for people: "19.2 GiB".
-std::string memory_text(std::uint64_t bytes);
 
 }  // namespace assay::trainer

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "trainer/step/device_failure.hpp"
+#include "trainer/step/memory_text.hpp"
 
 namespace assay::trainer {
 
@@ -23,9 +23,28 @@ constexpr std::uint32_t kRepaidPacking = 4;
 
 std::uint32_t useful_micro_batch(const program::Program& program, const PlanHints& hints,
                                  const PlanLimits& limits) {
-    if (limits.micro_batch != 0) return std::min(limits.micro_batch, limits.batch);
-    const std::uint64_t wanted = std::max<std::uint64_t>(1, hints.tokens / program.model.context);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limits.batch));
+    const program::ModelConfig& model = program.model;
+    std::uint64_t wanted = limits.micro_batch != 0 ? limits.micro_batch : hints.tokens / model.context;
+    if (hints.most_at_once != 0)
+        wanted = std::min(wanted, hints.most_at_once / std::max(model.context, model.heads));
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, limits.batch));
+}
+
+// Whether the device can take one sequence of the model at all.
+base::Outcome<void> check_size(const program::Program& program, const Device& device) {
+    const program::ModelConfig& model = program.model;
+    const PlanHints hints = device.hints();
+    const auto check = [&](std::uint64_t found, std::uint64_t most, const char* of) -> base::Outcome<void> {
+        if (most == 0 || found <= most) return {};
+        return base::fail(base::ErrorKind::kPreflight,
+                          std::string(device.name()) + " takes models of at most " + std::to_string(most) +
+                              of + ", and this one has " + std::to_string(found),
+                          "use another device");
+    };
+    ASSAY_TRY(check(model.heads, hints.most_at_once, " heads"));
+    ASSAY_TRY(check(model.context, hints.most_at_once, " tokens of context"));
+    if (program.profile != program::Profile::kI16) return {};
+    return check(model.vocabulary, hints.most_vocabulary, " tokens of vocabulary in profile i16");
 }
 
 std::uint64_t useful_head_rows(const program::Program& program, const PlanHints& hints) {
@@ -169,6 +188,7 @@ base::Failed<base::Error> does_not_fit(const PlanLimits& limits, std::uint64_t n
 
 base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const Device& device,
                                           const PlanLimits& limits) {
+    ASSAY_TRY(check_size(program, device));
     const PlanSearch search(program, device, limits);
     auto found = search.find(false);
     if (!found && !limits.device.empty() &&

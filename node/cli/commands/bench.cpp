@@ -13,6 +13,7 @@
 #include "node/cli/bench_plan.hpp"
 #include "node/cli/bench_state.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
 #include "node/cli/verify/bench_verify.hpp"
@@ -105,6 +106,8 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
         return base::fail(base::ErrorKind::kUsage, "--device: state and verify are measured on the processor",
                           "name gemm, train or both with --device");
     }
+    WorkerOptions checked;
+    ASSAY_TRY(set_memory(checked, {}, flags.options.device_memory));
     end_on_interrupt(context);
     BenchOptions options = flags.options;
     options.peers = !flags.no_peers;
@@ -192,6 +195,8 @@ void add_bench_commands(CLI::App& app, Context& context) {
         "--device", flags->options.device,
         "gemm and train on a card (cuda:0) beside PyTorch on it; on cuda-host, its emulation, small "
         "shapes alone, whose time says nothing");
+    command.add_option("--device-memory", flags->options.device_memory,
+                       "Memory of the card for a step, as miner run has it");
 }
 
 }  // namespace assay::node

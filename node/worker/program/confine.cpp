@@ -61,10 +61,10 @@ std::uint64_t rights_of(int version) {
     return rights;
 }
 
-// A path that is not there needs no rule.
-bool add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
+// What the kernel refused, with its number in errno; empty: nothing. A path that is not there needs no rule.
+std::string add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
     const int file = ::open(rule.path.c_str(), O_PATH | O_CLOEXEC);
-    if (file < 0) return true;
+    if (file < 0) return {};
     struct stat info {};
     const bool folder = ::fstat(file, &info) == 0 && S_ISDIR(info.st_mode);
     landlock_path_beneath_attr beneath{};
@@ -74,26 +74,32 @@ bool add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
         beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (kDeviceIoctl & rights);
     beneath.parent_fd = file;
     const long added = ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+    const int why = errno;
     ::close(file);
-    return added == 0;
+    errno = why;
+    return added == 0 ? "" : "a rule of Landlock for " + rule.path.string();
 }
 
-// A kernel without Landlock, or one that was started without it, holds to no rule: as with namespaces.
-bool hold_to(const std::vector<FileRule>& files) {
+// The same of all rules. A kernel without Landlock, or one that was started without it, holds to no rule: as
+// with namespaces.
+std::string hold_to(const std::vector<FileRule>& files) {
     const int version = landlock_version();
-    if (version < 1) return true;
+    if (version < 1) return {};
     landlock_ruleset_attr attributes{};
     attributes.handled_access_fs = rights_of(version);
     const int rules = static_cast<int>(
         ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0));
-    if (rules < 0) return false;
-    const bool held = std::all_of(files.begin(), files.end(),
-                                  [&](const FileRule& rule) {
-                                      return add_rule(rules, attributes.handled_access_fs, rule);
-                                  }) &&
-                      ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    if (rules < 0) return "a set of rules of Landlock";
+    std::string refused;
+    for (const FileRule& rule : files) {
+        if (refused.empty()) refused = add_rule(rules, attributes.handled_access_fs, rule);
+    }
+    if (refused.empty() && ::syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+        refused = "Landlock's restriction of this process";
+    const int why = errno;
     ::close(rules);
-    return held;
+    errno = why;
+    return refused;
 }
 
 // "nvidia0": the node of a card.
@@ -134,9 +140,12 @@ std::vector<FileRule> file_rules(std::string_view device, const std::filesystem:
 bool has_file_rules() { return landlock_version() >= 1; }
 
 Outcome<void> confine(int socket, const std::vector<FileRule>& files) {
-    const auto refused = [](const char* what) {
-        return fail(ErrorKind::kFailure,
-                    std::string("the worker cannot confine itself: ") + what + ": " + std::strerror(errno));
+    const auto refused = [](const std::string& what) {
+        return fail(
+            ErrorKind::kFailure,
+            "the worker cannot confine itself: the kernel refuses " + what + ": " + std::strerror(errno),
+            "start it outside of whatever sandbox refuses that (a filter of system calls, or more than "
+            "16 of Landlock's restrictions one in another)");
     };
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return refused("PR_SET_NO_NEW_PRIVS");
     const rlimit none{0, 0};
@@ -144,7 +153,7 @@ Outcome<void> confine(int socket, const std::vector<FileRule>& files) {
     close_all_but(socket);
     // Containers often forbid user namespaces; the worker has no use for the network either way.
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) errno = 0;
-    if (!hold_to(files)) return refused("Landlock");
+    if (const std::string what = hold_to(files); !what.empty()) return refused(what);
     // Last: a change of credentials clears it.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return refused("PR_SET_PDEATHSIG");
     return {};

@@ -38,6 +38,7 @@ RefusalReason reason_of(base::ErrorKind kind) {
         case base::ErrorKind::kVerification: return RefusalReason::kBadBytes;
         case base::ErrorKind::kRejected: return RefusalReason::kDiverged;
         case base::ErrorKind::kPreflight: return RefusalReason::kMachine;
+        case base::ErrorKind::kUnreachable: return RefusalReason::kLost;  // of a device alone
         default: return RefusalReason::kInternal;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-worker: trains and replays for the program that started it. No keys, no network, no files of its own.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -28,7 +29,7 @@ using namespace assay;
 /// The number under which `assay` passes the socket (node/worker).
 constexpr int kSocket = 3;
 
-/// `device`: its name. A device that is not there, or does not compute as the law says, is refused here.
+/// `device`: its name.
 base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& device) {
     const std::string restriction = trainer::targets_from_environment();
     verifier::WorkerServerOptions options;
@@ -38,13 +39,34 @@ base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& dev
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
     ASSAY_ASSIGN(options.runner.device.memory, trainer::device_memory_from_environment());
     ASSAY_ASSIGN(options.runner.device.fault, trainer::device_fault_from_environment(device));
-    ASSAY_TRY(trainer::open_device(options.runner.device));
     for (const std::string& target : trainer::machine_targets()) {
         if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {
             options.targets.push_back(target);
         }
     }
     return options;
+}
+
+/// A device that is not there, or does not compute as the law says, is refused here.
+base::Outcome<verifier::WorkerServerOptions> open_options(const std::string& device) {
+    ASSAY_ASSIGN(auto options, read_options(device));
+    ASSAY_TRY(trainer::open_device(options.runner.device));
+    return options;
+}
+
+// The number of a descriptor that is there in any case: nothing else stays open.
+constexpr int kNoSocket = STDERR_FILENO;
+
+base::Outcome<void> confine_for(const std::string& device, int socket) {
+    // The compiler of a card's driver keeps what it makes in the home, which is not the worker's.
+    if (trainer::card_number(device)) static_cast<void>(::setenv("CUDA_CACHE_DISABLE", "1", 1));
+    return worker::confine(socket, worker::file_rules(device));
+}
+
+template <class T>
+int tell(const base::Outcome<T>& failed) {
+    std::fprintf(stderr, "assay-worker: %s\n%s\n", failed.error().what.c_str(), failed.error().fix.c_str());
+    return static_cast<int>(failed.error().kind);
 }
 
 // A small model's states and their encodings are megabytes that come and go with every segment: kept in the
@@ -56,12 +78,13 @@ void keep_freed_memory() {
 }
 
 int self_test(const std::string& device) {
+    // As a worker that serves: what such a one cannot reach is no device of a miner.
+    if (const auto confined = confine_for(device, kNoSocket); !confined.ok()) return tell(confined);
     const auto options = read_options(device);
-    if (!options.ok()) {
-        std::fprintf(stderr, "assay-worker: %s\n%s\n", options.error().what.c_str(),
-                     options.error().fix.c_str());
-        return static_cast<int>(options.error().kind);
-    }
+    if (!options.ok()) return tell(options);
+    if (const auto opened = trainer::open_device(verifier::self_test_options(options->runner).device);
+        !opened.ok())
+        return tell(opened);
     const base::Hash256 root = verifier::self_test_root(options->runner);
     if (root.is_zero()) {
         std::fprintf(stderr, "assay-worker: the self-test was not computed: is there memory for it?\n");
@@ -102,7 +125,7 @@ int cards() {
 }
 
 int bench(const std::string& device) {
-    const auto options = read_options(device);
+    const auto options = open_options(device);
     if (!options.ok()) {
         std::printf("error %s\n", options.error().what.c_str());
         return static_cast<int>(options.error().kind);
@@ -114,18 +137,14 @@ int bench(const std::string& device) {
 int serve(const std::string& device) {
     keep_freed_memory();
     worker::Descriptor socket(kSocket);
-    // The compiler of a card's driver keeps what it makes in the home, which is not the worker's.
-    if (trainer::card_number(device)) static_cast<void>(::setenv("CUDA_CACHE_DISABLE", "1", 1));
-    if (const auto confined = worker::confine(kSocket, worker::file_rules(device)); !confined.ok()) {
-        std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
-        return 1;
-    }
-    const auto options = read_options(device);
-    if (!options.ok()) {
+    const auto refuse = [&](const auto& failed) {
         worker::Channel channel(std::move(socket));
-        static_cast<void>(channel.send({0, verifier::to_refusal(options.error()), {}}));
-        return static_cast<int>(options.error().kind);
-    }
+        static_cast<void>(channel.send({0, verifier::to_refusal(failed.error()), {}}));
+        return static_cast<int>(failed.error().kind);
+    };
+    if (const auto confined = confine_for(device, kSocket); !confined.ok()) return refuse(confined);
+    const auto options = open_options(device);
+    if (!options.ok()) return refuse(options);
     return verifier::serve(std::move(socket), *options);
 }
 
@@ -136,6 +155,8 @@ int main(int argc, char** argv) {
     // Ctrl-C in a terminal goes to the whole group; the role decides when its worker ends.
     std::signal(SIGINT, SIG_IGN);
     if (!base::start_crypto()) return 1;
+    // As nvidia-smi numbers them: by itself the driver begins with the quickest.
+    static_cast<void>(::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0));
     const bool names_device = argc == 4 && std::string_view(argv[2]) == "--device";
     const std::string_view word = argc == 2 || names_device ? argv[1] : "";
     const std::string device = names_device ? argv[3] : trainer::device_from_environment();

@@ -72,6 +72,15 @@ program::JobSpec tiny_job(const program::ModelConfig& model, program::Profile pr
     return spec;
 }
 
+// Both families in both profiles.
+std::vector<program::JobSpec> tiny_jobs() {
+    std::vector<program::JobSpec> jobs;
+    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
+        for (const auto& model : {gpt2(), llama()}) jobs.push_back(tiny_job(model, profile));
+    }
+    return jobs;
+}
+
 // As small as the width allows: one step on two sequences.
 program::JobSpec wide_job() {
     program::JobSpec spec = tiny_job(wide(), program::Profile::kI16);
@@ -89,20 +98,6 @@ std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
         tokens.push_back(static_cast<std::uint32_t>((state >> 16) % spec.model.vocabulary));
     }
     return tokens;
-}
-
-constexpr std::uint64_t kSelfTestBytes = std::uint64_t{256} << 20;
-
-trainer::RunnerOptions self_test_options(const trainer::RunnerOptions& options) {
-    trainer::RunnerOptions own = options;
-    own.device.cpu.arena = nullptr;
-    // Budgets are a job's. A self-test fits everywhere, and takes no more of a card that has other work.
-    own.memory = 0;
-    own.device.memory = kSelfTestBytes;
-    // A device that is to break while it works begins as a sound one.
-    if (own.device.fault && own.device.fault->kind != trainer::DeviceFaultKind::kWrong)
-        own.device.fault.reset();
-    return own;
 }
 
 // One slot's round, its merge and the held-out loss after it; zero when any of them fails.
@@ -204,16 +199,28 @@ base::Hash256 root_of_all(const trainer::RunnerOptions& options) {
         hasher.add(root);
         return !root.is_zero();
     };
-    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
-        for (const auto& model : {gpt2(), llama()}) {
-            if (!add(root_of(tiny_job(model, profile), own))) return {};
-        }
+    for (const program::JobSpec& spec : tiny_jobs()) {
+        if (!add(root_of(spec, own))) return {};
     }
     if (!add(first_segment_root_of(wide_job(), own))) return {};
     return hasher.finish();
 }
 
+constexpr std::uint64_t kSelfTestBytes = std::uint64_t{256} << 20;
+
 }  // namespace
+
+trainer::RunnerOptions self_test_options(const trainer::RunnerOptions& options) {
+    trainer::RunnerOptions own = options;
+    own.device.cpu.arena = nullptr;
+    // Budgets are a job's. A self-test fits everywhere, and takes no more of a card that has other work.
+    own.memory = 0;
+    own.device.memory = kSelfTestBytes;
+    // A device that is to break while it works begins as a sound one.
+    if (own.device.fault && own.device.fault->kind != trainer::DeviceFaultKind::kWrong)
+        own.device.fault.reset();
+    return own;
+}
 
 base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
     try {
@@ -225,10 +232,7 @@ base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
 
 std::string self_test_difference(const trainer::RunnerOptions& options) {
     const trainer::RunnerOptions own = self_test_options(options);
-    std::vector<program::JobSpec> jobs;
-    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
-        for (const auto& model : {gpt2(), llama()}) jobs.push_back(tiny_job(model, profile));
-    }
+    std::vector<program::JobSpec> jobs = tiny_jobs();
     jobs.push_back(wide_job());
     for (const program::JobSpec& spec : jobs) {
         const auto difference = difference_in(spec, own);

@@ -9,6 +9,10 @@
 
 namespace assay::verifier {
 
+/// Those with which self_test_root() runs: the device has a budget of the self-test's own, so that it finds
+/// room beside a job, and a fault that is planted in the middle of work is not there yet.
+trainer::RunnerOptions self_test_options(const trainer::RunnerOptions& options);
+
 /// For profiles f32, i16 and within each GPT-2, Llama: trains one slot for one round of two segments, merges
 /// it and evaluates the result, so that every operator runs; then one step of a wide Llama in i16, whose
 /// products go in chunks. The hash over the jobs' hashes of trace, merged root and loss bits; zero when the

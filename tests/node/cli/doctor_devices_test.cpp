@@ -61,6 +61,17 @@ TEST_CASE("doctor lists every card with its name, compute capability and memory"
     for (const auto& card : cards) CHECK(card.at("usable") == false);
 }
 
+TEST_CASE("cards have nvidia-smi's numbers, unless their owner wants the driver's own order") {
+    const auto first = [](Environment more) {
+        more.emplace_back("LD_LIBRARY_PATH", fake_cuda_folder().string());
+        more.emplace_back("FAKE_CUDA", kTwoCards);
+        more.emplace_back("FAKE_CUDA_QUICKEST_LAST", "1");
+        return examine({}, more).report.at("cards")[0].at("name").get<std::string>();
+    };
+    CHECK(first({}) == "NVIDIA H100 PCIe");
+    CHECK(first({{"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}}) == "NVIDIA GeForce RTX 2080");
+}
+
 TEST_CASE("a device that doctor is asked for and that is not there is a problem with a fix") {
     const Examined seven = with_driver(kOneCard, {"--device", "cuda:7"});
     CHECK(seven.code == 8);

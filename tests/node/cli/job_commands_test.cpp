@@ -286,6 +286,15 @@ TEST_CASE("without its venv a bench says which peer is missing and how to get it
     REQUIRE(run.code == 0);
     CHECK(run.out.find("(missing: run make bench-peers)") != std::string::npos);
     CHECK(run_program(built_program_path("assay"), {"bench", "nothing"}).code == 2);
+    // A card's budget is read as miner run reads it, and holds for what is measured.
+    const auto budget = [](const char* memory) {
+        return run_program(built_program_path("assay"), {"bench", "train", "--seconds", "1", "--no-peers",
+                                                         "--device", "cuda-host", "--device-memory", memory});
+    };
+    const ProgramRun none = budget("much");
+    CHECK(none.code == 2);
+    CHECK(none.err.find("--device-memory: 'much' is not an amount of memory") != std::string::npos);
+    CHECK(budget("4KiB").err.find("on cuda-host, which has 4.0 KiB for it") != std::string::npos);
 }
 
 TEST_CASE("an audit without a ledger is not found, and a target that the machine lacks is preflight") {

@@ -302,7 +302,7 @@ TEST_CASE("a verifier that ends says what its worker said") {
 TEST_CASE("only wrong bytes, wrong fields and too small a machine refuse a job for good") {
     using enum frames::RefusalReason;
     for (const auto reason : {kBadFrame, kNoJob, kBadRequest, kBadBytes, kCancelled, kNotSupported,
-                              kDrillForbidden, kInternal, kDiverged, kMachine, kUnsound}) {
+                              kDrillForbidden, kInternal, kDiverged, kMachine, kUnsound, kLost}) {
         const bool for_good = reason == kBadRequest || reason == kBadBytes || reason == kMachine ||
                               reason == kNotSupported || reason == kDrillForbidden;
         CAPTURE(frames::to_text(reason));

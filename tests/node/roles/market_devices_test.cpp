@@ -19,6 +19,9 @@ MarketOptions one_miner(std::uint64_t block_interval_ms = 0) {
     return options;
 }
 
+constexpr const char* kTrainedAgain =
+    "is trained again from its start: a device that trained it computes other bits";
+
 bool logged(const Party& party, const std::string& words) { return party.log.lines_with(words) > 0; }
 
 const frames::Train* train_of(const frames::Message& message) { return std::get_if<frames::Train>(&message); }
@@ -69,7 +72,9 @@ TEST_CASE("of a slot that a device with other bits trained nothing is kept") {
     bool spoiled = false;
     worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
         const auto* train = train_of(request);
-        if (train == nullptr || train->slot != 0 || !answer.last) return;
+        if (train == nullptr || train->slot != 0) return;
+        answer.device = spoiled ? "cuda:0" : "cuda:1";
+        if (!answer.last) return;
         resumed.push_back(train->resume.has_value());
         if (std::exchange(spoiled, true)) return;
         worker.devices = 1;
@@ -80,7 +85,86 @@ TEST_CASE("of a slot that a device with other bits trained nothing is kept") {
     REQUIRE(market.turn_until([&] { return market.ended(); }));
     check_all_paid(market);
     CHECK(resumed == std::vector{false, false});
-    CHECK(logged(market.party("mia"), "is trained again from its start: the device that trained it"));
+    CHECK(logged(market.party("mia"), kTrainedAgain));
+}
+
+TEST_CASE(
+    "a device that is found to have other bits loses what it trained before, and no other device does") {
+    Market market(one_miner());
+    market.start();
+    Party& mia = market.party("mia");
+    mia.worker.devices = 2;
+    std::map<std::uint32_t, std::vector<bool>> resumed;  // by slot
+    bool failed = false, found = false;
+    mia.worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+        const auto* train = train_of(request);
+        if (train == nullptr) return;
+        // Slot 0 begins on cuda:0, which is lost at its end; slot 1 is trained by cuda:1 meanwhile.
+        answer.device = train->slot == 0 && !failed ? "cuda:0" : "cuda:1";
+        const bool boundary = std::holds_alternative<frames::Boundary>(answer.message);
+        if (train->slot == 1 && boundary && !std::exchange(found, true))
+            mia.role->step(DeviceUnsound{"cuda:0"});
+        if (!answer.last) return;
+        resumed[train->slot].push_back(train->resume.has_value());
+        if (train->slot != 0 || std::exchange(failed, true)) return;
+        answer.bulk.clear();
+        answer.message = frames::Refusal{frames::RefusalReason::kInternal, "device cuda:0 is lost", {}};
+    };
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    check_all_paid(market);
+    CHECK(resumed[0] == std::vector{false, false});
+    CHECK(resumed[1] == std::vector{false});
+    CHECK(mia.log.lines_with(kTrainedAgain) == 1);
+}
+
+TEST_CASE(
+    "a slot that goes on from the boundaries of a device with other bits is stopped, and begins again") {
+    Market market(one_miner());
+    market.start();
+    Party& mia = market.party("mia");
+    std::vector<bool> resumed;
+    bool failed = false, found = false;
+    mia.worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+        const auto* train = train_of(request);
+        if (train == nullptr || train->slot != 0) return;
+        answer.device = failed ? "cuda:1" : "cuda:0";
+        if (train->resume && !std::exchange(found, true)) mia.role->step(DeviceUnsound{"cuda:0"});
+        if (!answer.last) return;
+        resumed.push_back(train->resume.has_value());
+        if (std::exchange(failed, true)) return;
+        answer.bulk.clear();
+        answer.message = frames::Refusal{frames::RefusalReason::kInternal, "device cuda:0 is lost", {}};
+    };
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    check_all_paid(market);
+    CHECK(resumed == std::vector{false, true, false});
+}
+
+TEST_CASE("a process whose only device has other bits leaves nothing of it for the next one to go on from") {
+    for (const bool unsound : {false, true}) {
+        INFO(unsound);
+        Market market(one_miner());
+        market.start();
+        Party& mia = market.party("mia");
+        std::vector<bool> resumed;
+        bool failed = false;
+        mia.worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+            const auto* train = train_of(request);
+            if (train == nullptr || train->slot != 0) return;
+            answer.device = failed ? "cpu" : "cuda:0";
+            if (!answer.last) return;
+            resumed.push_back(train->resume.has_value());
+            if (std::exchange(failed, true)) return;
+            answer.bulk.clear();
+            answer.message = frames::Refusal{frames::RefusalReason::kInternal, "device cuda:0 is lost", {}};
+        };
+        REQUIRE(market.turn_until([&] { return failed; }));
+        if (unsound) mia.role->step(DeviceUnsound{"cuda:0"});
+        market.restart_miner("mia");
+        REQUIRE(market.turn_until([&] { return market.ended(); }));
+        check_all_paid(market);
+        CHECK(resumed == std::vector{false, !unsound});
+    }
 }
 
 TEST_CASE(

@@ -407,20 +407,24 @@ std::vector<frames::RefusalReason> every_reason() {
     return all;
 }
 
-/// Refusals that say that this machine's own bits count for nothing. Nothing else ends a role.
+/// Refusals that say that this machine's own bits count for nothing, or that it has lost its device. Nothing
+/// else ends a role.
 bool is_own_failure(frames::FrameKind asked, frames::RefusalReason reason) {
     using enum frames::FrameKind;
     // What is asked before a slot is worked gives no bits that anybody would take.
     const bool computes =
         asked == kTrain || asked == kReplay || asked == kMerge || asked == kEvaluate || asked == kRoot;
-    return computes && frames::to_text(reason) == "this machine is not sound";
+    const std::string_view said = frames::to_text(reason);
+    return computes && (said == "this machine is not sound" || said == "the device is lost");
 }
 }  // namespace
 
-TEST_CASE("whatever its worker refuses, a miner and a verifier live on, unless their machine is not sound") {
+TEST_CASE(
+    "whatever its worker refuses, a miner and a verifier live on, unless their machine is not sound or "
+    "lost") {
     using enum frames::FrameKind;
     const auto reasons = every_reason();
-    REQUIRE(reasons.size() == 11);
+    REQUIRE(reasons.size() == 12);
     for (const auto asked : {kOpenJob, kInitial, kTrain, kReplay, kMerge, kEvaluate, kRoot}) {
         for (const auto reason : reasons) {
             INFO("request " << static_cast<int>(asked) << " is refused: " << frames::to_text(reason));

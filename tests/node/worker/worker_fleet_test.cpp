@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <mutex>
 
@@ -13,6 +15,7 @@
 #include "node/worker/local_training.hpp"
 #include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
 
 using namespace assay;
@@ -210,6 +213,52 @@ TEST_CASE("what a distrusted device works on comes back spoiled, and the last on
     const auto trained = call_for<frames::Trained>(*fleet, train_request(0), {base.bytes});
     REQUIRE(trained.ok());
     CHECK(trained->first.trace == stage.alone);
+}
+
+TEST_CASE(
+    "a device that has other bits when it is started again spoils what it gave, and a lost one does not") {
+    const FleetStage stage;
+    const test::TemporaryFolder folder;
+    for (const bool wrong : {false, true}) {
+        INFO(wrong);
+        // Its process dies behind its first boundary; the next one has an operator with other bits.
+        const std::filesystem::path program = folder.path() / ("worker" + std::to_string(wrong));
+        std::ofstream(program) << "#!/bin/sh\n"
+                               << "case \"$*\" in *cuda-host*)\n"
+                               << "  if [ -e " << program.string() << ".died ]\n"
+                               << "  then export ASSAY_DEVICE_FAULT='cuda-host "
+                               << (wrong ? "wrong 17" : "lost 60") << "'\n"
+                               << "  else export ASSAY_DEVICE_FAULT='cuda-host dies 400'; : > "
+                               << program.string() << ".died\n"
+                               << "  fi;; esac\n"
+                               << "exec " << options().program.string() << " \"$@\"\n";
+        std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+        Told told;
+        FleetOptions how;
+        how.worker = options();
+        how.worker.program = program;
+        how.devices = {"cuda-host", "cpu"};
+        how.tell = [&told](const base::Error& what) { told.add(what); };
+        const auto fleet = WorkerFleet::start(std::move(how)).value();
+        const StateFile base = opened(*fleet, stage.job);
+        std::promise<WorkerEvent> last;
+        std::size_t boundaries = 0;
+        fleet->submit(train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+            CHECK(event.device == "cuda-host");
+            if (std::holds_alternative<frames::Boundary>(event.message)) ++boundaries;
+            if (event.last) last.set_value(event);
+        });
+        const WorkerEvent event = last.get_future().get();
+        CHECK(boundaries > 0);
+        CHECK(event.spoiled == wrong);
+        const auto* refusal = std::get_if<frames::Refusal>(&event.message);
+        REQUIRE(refusal != nullptr);
+        CHECK(refusal->reason == frames::RefusalReason::kInternal);
+        CHECK(refusal->text.find(wrong ? "computes other bits" : "the device is lost") != std::string::npos);
+        CHECK(told.lines().size() == 1);
+        REQUIRE(fleet->members().size() == 1);
+        CHECK(fleet->members().front().device == "cpu");
+    }
 }
 
 TEST_CASE("a list of devices is words between commas, each once") {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/worker/worker_process.hpp"
 
+#include <linux/landlock.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +19,7 @@
 #include "contracts/program/state_head.hpp"
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
+#include "node/worker/worker_report.hpp"
 #include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
@@ -64,6 +69,21 @@ TrainLog train(WorkerClient& worker, const StateFile& base,
     REQUIRE(answer->second.size() == 1);
     log.update = answer->second.front();
     return log;
+}
+
+/// Holds the calling thread to as many Landlock restrictions as the kernel takes, each of which forbids next
+/// to nothing. False without Landlock.
+bool restrict_often() {
+    constexpr int kMost = 16;
+    landlock_ruleset_attr attributes{};
+    attributes.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+    const auto rules =
+        static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
+    if (rules < 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+    bool held = true;
+    for (int i = 0; i < kMost; ++i) held = held && ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    ::close(rules);
+    return held;
 }
 
 base::Bytes content(const frames::SharedDescriptor& file) {
@@ -132,6 +152,31 @@ TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {
     CHECK(opened.kind == base::ErrorKind::kPreflight);
     CHECK(opened.what.find("cannot hold one sequence") != std::string::npos);
     CHECK(opened.fix.starts_with("give at least "));
+}
+
+TEST_CASE("a worker that cannot confine itself computes nothing, and says what the kernel refuses") {
+    base::Outcome<void> served, tested;
+    bool restricted = false;
+    const WorkerOptions how = options();
+    // Landlock's restrictions are of a thread and of what it starts; the kernel takes 16, one in another.
+    std::thread([&] {
+        restricted = restrict_often();
+        const auto worker = WorkerProcess::start(how);
+        if (!worker.ok()) served = base::failed(worker.error());
+        const auto report = run_self_test(how);
+        if (!report.ok()) tested = base::failed(report.error());
+    }).join();
+    if (!restricted) {
+        WARN("this kernel has no Landlock: nothing refuses a worker's confinement here");
+        return;
+    }
+    for (const auto* refused : {&served, &tested}) {
+        REQUIRE_FALSE(refused->ok());
+        CHECK(refused->error().kind == base::ErrorKind::kFailure);
+        CHECK(refused->error().what.find("the worker cannot confine itself: the kernel refuses Landlock's") ==
+              0);
+        CHECK(refused->error().fix.find("outside of whatever sandbox") != std::string::npos);
+    }
 }
 
 TEST_CASE("the memory of a card is a budget of its own") {

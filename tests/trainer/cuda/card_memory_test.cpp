@@ -178,7 +178,7 @@ TEST_CASE("no root is given of a card that is lost before its hashes have come b
             const base::Hash256 given = fresh.runner->base_root(base);
             CHECK(given == root);
         } catch (const DeviceFailure& failure) {
-            CHECK(failure.error().kind == base::ErrorKind::kPreflight);
+            CHECK(failure.error().kind == base::ErrorKind::kUnreachable);
             ++refused;
         }
     }
@@ -202,7 +202,7 @@ TEST_CASE("a card that fails is refused by name, and the host's state is as it w
         fresh.card->set_troubles(troubles);
         const auto failed = fresh.runner->run_segment(state, {0, 0, 0}, {});
         REQUIRE_FALSE(failed.ok());
-        CHECK(failed.error().kind == base::ErrorKind::kPreflight);
+        CHECK(failed.error().kind == base::ErrorKind::kUnreachable);
         CHECK(failed.error().what.find("cuda-host is lost") == 0);
         // While the arrays come back none may be half of one step and half of another.
         if (!state.parameters.empty()) REQUIRE(is_same_state(state, start));

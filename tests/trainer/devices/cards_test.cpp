@@ -8,6 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/trainer/devices/fake_cuda.hpp"
+#include "trainer/cuda/card_budget.hpp"
 #include "trainer/devices/devices.hpp"
 
 namespace assay::trainer {
@@ -49,7 +50,8 @@ private:
                        .module = folder_.path() / "version"};
 };
 
-std::string text_of(const base::Outcome<void>& outcome) {
+template <class Found>
+std::string text_of(const base::Outcome<Found>& outcome) {
     REQUIRE_FALSE(outcome.ok());
     CHECK(outcome.error().kind == base::ErrorKind::kPreflight);
     CHECK_FALSE(outcome.error().fix.empty());
@@ -157,6 +159,23 @@ TEST_CASE("opening a card that cannot be used gives what is missing on this mach
     const auto opened = open_device({.name = "cuda:9999"});
     REQUIRE_FALSE(opened.ok());
     CHECK(opened.error().what == check_card(survey, card_build(), 9999).error().what);
+}
+
+TEST_CASE("a card's budget is what its owner gave, or what is free, and never what it has not",
+          "[trainer][cards]") {
+    constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+    const auto budget = [](std::uint64_t given, std::uint64_t free) {
+        return cuda::card_budget("cuda:0", given * kGiB, free * kGiB, 16 * kGiB);
+    };
+    CHECK(budget(0, 12).value() == 11 * kGiB);
+    CHECK(budget(12, 12).value() == 12 * kGiB);
+    CHECK(text_of(budget(13, 12)) ==
+          "cuda:0 has 12.0 GiB free, of 16.0 GiB, less than the 13.0 GiB given | end what else uses the "
+          "card, or "
+          "lower --device-memory");
+    CHECK(text_of(budget(17, 12)) ==
+          "cuda:0 has 16.0 GiB, less than the 17.0 GiB given | lower --device-memory");
+    CHECK(has(text_of(budget(0, 1)), "cuda:0 has 1.0 GiB free, of 16.0 GiB | "));
 }
 
 }  // namespace assay::trainer

@@ -48,7 +48,7 @@ TEST_CASE("a device that is lost, or has no memory left, ends the work with an e
     for (const std::string device : {"cpu", "cuda-host"}) {
         INFO(device);
         const base::Error lost = error_of(device, {DeviceFaultKind::kLost, 5});
-        CHECK(lost.kind == base::ErrorKind::kPreflight);
+        CHECK(lost.kind == base::ErrorKind::kUnreachable);
         CHECK(lost.what == device + ": the device is lost (a planted fault)");
         CHECK(error_of(device, {DeviceFaultKind::kMemory, 6}).kind == base::ErrorKind::kFailure);
     }

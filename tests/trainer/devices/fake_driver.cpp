@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library with the few functions of NVIDIA's driver by which cards are found, built as libcuda.so.1. What
 // it says is in FAKE_CUDA: "VERSION;INIT" and then ";NAME,MAJOR,MINOR,MIB" for each card. INIT is what cuInit
-// returns. It computes nothing.
+// returns. As the real one it begins with the last, if FAKE_CUDA_QUICKEST_LAST is there, unless it is told to
+// go by the PCI bus. It computes nothing.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -29,8 +30,12 @@ std::vector<std::string> fields() {
 // The parts of a card: name, major, minor, MiB.
 std::vector<std::string> card(int number) {
     const auto all = fields();
-    const auto at = static_cast<std::size_t>(number) + 2;
-    return number >= 0 && at < all.size() ? split(all[at], ',') : std::vector<std::string>{};
+    const char* const order = std::getenv("CUDA_DEVICE_ORDER");
+    const bool by_bus = order != nullptr && std::strcmp(order, "PCI_BUS_ID") == 0;
+    const bool turned = std::getenv("FAKE_CUDA_QUICKEST_LAST") != nullptr && !by_bus;
+    const auto place = static_cast<std::size_t>(number);
+    const std::size_t at = turned ? all.size() - 1 - place : place + 2;
+    return number >= 0 && place + 2 < all.size() ? split(all[at], ',') : std::vector<std::string>{};
 }
 
 }  // namespace

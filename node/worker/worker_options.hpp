@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever runs assay-worker what it is run with, and the child process that follows from it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "node/runtime/process.hpp"
+
+namespace assay::node {
+
+struct WorkerOptions {
+    /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
+    std::filesystem::path program;
+    unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
+    std::string memory;    ///< budget of a step as ASSAY_MEMORY ("2GiB"); empty: inherit the environment's
+    std::string device_memory;  ///< of a card, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
+    std::string targets;        ///< as ASSAY_TARGETS; empty: inherit the environment's
+    std::string device;         ///< what computes: "cpu" (if empty) or another that the child has
+    std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
+    /// Deaths in a row, without an answered request or a new boundary between them, after which the client
+    /// gives up.
+    unsigned max_deaths = 5;
+};
+
+/// The program that `options` names; kNotFound when there is none.
+base::Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& options);
+
+/// The program with these arguments and `--device`, and the environment that the options name. kNotFound when
+/// there is no program.
+base::Outcome<ProcessOptions> process_of(const WorkerOptions& options, std::vector<std::string> arguments);
+
+}  // namespace assay::node
