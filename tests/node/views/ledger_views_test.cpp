@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the views say of a job that was played to its end under the rules.
+#include <algorithm>
 #include <set>
 
 #include "contracts/rules/escrow.hpp"
@@ -161,6 +162,89 @@ TEST_CASE(
         }
     }
     CHECK(merges == 3);
+}
+
+TEST_CASE(
+    "a slot that a seal left out and a verifier that sealed nothing have words and evidence of their own") {
+    Env env;
+    base::Hash256 id;
+    const auto assigned = [&](const char* name) {
+        return contracts::assigned_slots(env.state(), id, 0, contracts::Stage::kPanel,
+                                         env.person(name).node_key());
+    };
+    // Where v2 is silent v3 is heard, so that nobody is drawn once more for it.
+    const auto fits = [&] {
+        const auto of_v2 = assigned("v2");
+        const auto of_v3 = assigned("v3");
+        return assigned("v1").size() > 1 && !of_v2.empty() &&
+               std::all_of(of_v2.begin(), of_v2.end(), [&](const contracts::AssignedSlot& one) {
+                   return std::any_of(of_v3.begin(), of_v3.end(),
+                                      [&](const auto& other) { return other.slot == one.slot; });
+               });
+    };
+    for (std::uint64_t seed = 1; id.is_zero() || !fits(); ++seed) {
+        REQUIRE(seed < 60);
+        env = Env();
+        env.miner("m1", 50 * kPlenty);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        contracts::JobSpec spec = small_job();
+        spec.slots = 4;
+        spec.seed = seed;
+        id = env.post(spec);
+        env.hold_auction(id, {{"m1", 500}}, {"v1", "v2", "v3"});
+        play_commits(env, id, {});
+        play_links(env, id, {});
+        play_serves(env, id, {});
+    }
+    const std::uint32_t left = assigned("v1").front().slot;
+    const Play play = {.verifiers = {{"v1", VerifierManner::kLeavesOut}, {"v2", VerifierManner::kAbsent}}};
+    play_verdicts(env, id, play);
+    play_merges(env, id, play);
+    const auto words_of = [](const PayoutLine& line) {
+        std::string words = line.explanation() + "\n";
+        for (const std::string& sentence : sentences(line.evidence)) words += sentence + "\n";
+        return words;
+    };
+    const auto check = [&](const contracts::StateView& state) {
+        std::set<std::string> explained;
+        std::set<base::Hash256> seals;
+        for (const char* name : {"v1", "v2", "v3"}) {
+            for (const PayoutLine& line :
+                 payout_lines(state, {.node = env.person(name).node_key(), .round = 0}).lines) {
+                if (line.kind != contracts::LineKind::kAudit) continue;
+                CAPTURE(name, line.slot, words_of(line));
+                REQUIRE(line.evidence.sealing.has_value());
+                const SealFacts& sealing = *line.evidence.sealing;
+                const bool silent = name == std::string("v2");
+                const bool left_out = name == std::string("v1") && line.slot == left;
+                CHECK((line.reason == contracts::Reason::kAuditSilent) == (silent || left_out));
+                CHECK(sealing.seal.has_value() != silent);
+                CHECK(sealing.sealed_at.has_value() != silent);
+                CHECK(sealing.opened != silent);
+                CHECK(sealing.left_out == left_out);
+                CHECK(line.evidence.opened.has_value() != silent);
+                CHECK(json_of(line).at("explanation") == line.explanation());
+                const std::string words = words_of(line);
+                CHECK((words.find("Sealed nothing, from height") != std::string::npos) == silent);
+                CHECK((words.find("and not this one") != std::string::npos) == left_out);
+                if (sealing.seal) {
+                    CHECK(words.find(sealing.seal->hex()) != std::string::npos);
+                    if (name == std::string("v1")) seals.insert(*sealing.seal);
+                }
+                explained.insert(line.explanation());
+            }
+        }
+        // What one verifier left out stands beside what the same seal names.
+        CHECK(seals.size() == 1);
+        CHECK(explained.size() == 3);
+        CHECK_FALSE(explained.contains(std::string(contracts::explain(contracts::Reason::kAuditSilent))));
+    };
+    REQUIRE(contracts::read_round(env.whole(), id, 0)->phase == contracts::RoundPhase::kSettled);
+    check(env.whole());
+    // Nor does it need the claims, which leave the state with the round's windows.
+    play_job(env, id);
+    env.next_block();
+    check(env.whole());
 }
 
 TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") {
