@@ -33,6 +33,74 @@ struct PlayedJob {
     base::Hash256 id;
 };
 
+// A settled round of four slots: v1 sealed all of its slots but the first, v2 sealed none of its own.
+struct LeftOutRound {
+    LeftOutRound() {
+        for (std::uint64_t seed = 1; id.is_zero() || !fits(); ++seed) {
+            REQUIRE(seed < 60);
+            env = Env();
+            env.miner("m1", 50 * kPlenty);
+            for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+            contracts::JobSpec spec = small_job();
+            spec.slots = 4;
+            spec.seed = seed;
+            id = env.post(spec);
+            env.hold_auction(id, {{"m1", 500}}, {"v1", "v2", "v3"});
+            play_commits(env, id, {});
+            play_links(env, id, {});
+            play_serves(env, id, {});
+        }
+        left = *drawn_for("v1").begin();
+        const Play play = {
+            .verifiers = {{"v1", VerifierManner::kLeavesOut}, {"v2", VerifierManner::kAbsent}}};
+        play_verdicts(env, id, play);
+        play_merges(env, id, play);
+        REQUIRE(contracts::read_round(env.whole(), id, 0)->phase == contracts::RoundPhase::kSettled);
+    }
+    std::set<std::uint32_t> drawn_for(const char* name) {
+        std::set<std::uint32_t> slots;
+        for (const auto& one : contracts::assigned_slots(env.state(), id, 0, contracts::Stage::kPanel,
+                                                         env.person(name).node_key()))
+            slots.insert(one.slot);
+        return slots;
+    }
+    /// Where v2 is silent v3 is heard, so that nobody is drawn once more for it.
+    bool fits() {
+        const auto of_v2 = drawn_for("v2");
+        const auto of_v3 = drawn_for("v3");
+        return drawn_for("v1").size() > 1 && !of_v2.empty() &&
+               std::includes(of_v3.begin(), of_v3.end(), of_v2.begin(), of_v2.end());
+    }
+    std::vector<PayoutLine> audits_by(const char* name) {
+        auto lines = payout_lines(env.whole(), {.node = env.person(name).node_key(), .round = 0}).lines;
+        std::erase_if(lines, [](const PayoutLine& line) { return line.kind != contracts::LineKind::kAudit; });
+        return lines;
+    }
+    void check_line(const std::string& name, const PayoutLine& line) const {
+        std::string words;
+        for (const std::string& sentence : sentences(line.evidence)) words += sentence + "\n";
+        CAPTURE(line.explanation(), words);
+        const bool silent = name == "v2";
+        const bool left_out = name == "v1" && line.slot == left;
+        CHECK((line.reason == contracts::Reason::kAuditSilent) == (silent || left_out));
+        REQUIRE(line.evidence.sealing.has_value());
+        const SealFacts& sealing = *line.evidence.sealing;
+        CHECK(sealing.called_at > 0);
+        CHECK(sealing.seal.has_value() != silent);
+        CHECK(sealing.sealed_at.has_value() != silent);
+        CHECK(sealing.opened != silent);
+        CHECK(sealing.left_out == left_out);
+        CHECK(line.evidence.opened.has_value() != silent);
+        CHECK(json_of(line).at("explanation") == line.explanation());
+        CHECK((words.find("Sealed nothing, from height") != std::string::npos) == silent);
+        CHECK((words.find("and not this one") != std::string::npos) == left_out);
+        if (sealing.seal) CHECK(words.find(sealing.seal->hex()) != std::string::npos);
+    }
+    Env env;
+    base::Hash256 id;
+    std::uint32_t left = 0;
+};
+
 std::set<std::string> names_of(const Json& object) {
     std::set<std::string> names;
     for (const auto& [name, value] : object.items()) names.insert(name);
@@ -166,85 +234,29 @@ TEST_CASE(
 
 TEST_CASE(
     "a slot that a seal left out and a verifier that sealed nothing have words and evidence of their own") {
-    Env env;
-    base::Hash256 id;
-    const auto assigned = [&](const char* name) {
-        return contracts::assigned_slots(env.state(), id, 0, contracts::Stage::kPanel,
-                                         env.person(name).node_key());
-    };
-    // Where v2 is silent v3 is heard, so that nobody is drawn once more for it.
-    const auto fits = [&] {
-        const auto of_v2 = assigned("v2");
-        const auto of_v3 = assigned("v3");
-        return assigned("v1").size() > 1 && !of_v2.empty() &&
-               std::all_of(of_v2.begin(), of_v2.end(), [&](const contracts::AssignedSlot& one) {
-                   return std::any_of(of_v3.begin(), of_v3.end(),
-                                      [&](const auto& other) { return other.slot == one.slot; });
-               });
-    };
-    for (std::uint64_t seed = 1; id.is_zero() || !fits(); ++seed) {
-        REQUIRE(seed < 60);
-        env = Env();
-        env.miner("m1", 50 * kPlenty);
-        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
-        contracts::JobSpec spec = small_job();
-        spec.slots = 4;
-        spec.seed = seed;
-        id = env.post(spec);
-        env.hold_auction(id, {{"m1", 500}}, {"v1", "v2", "v3"});
-        play_commits(env, id, {});
-        play_links(env, id, {});
-        play_serves(env, id, {});
-    }
-    const std::uint32_t left = assigned("v1").front().slot;
-    const Play play = {.verifiers = {{"v1", VerifierManner::kLeavesOut}, {"v2", VerifierManner::kAbsent}}};
-    play_verdicts(env, id, play);
-    play_merges(env, id, play);
-    const auto words_of = [](const PayoutLine& line) {
-        std::string words = line.explanation() + "\n";
-        for (const std::string& sentence : sentences(line.evidence)) words += sentence + "\n";
-        return words;
-    };
-    const auto check = [&](const contracts::StateView& state) {
+    LeftOutRound round;
+    // The second time without the claims, which leave the state with the round's windows.
+    for (const bool archived : {false, true}) {
+        CAPTURE(archived);
+        if (archived) {
+            play_job(round.env, round.id);
+            round.env.next_block();
+        }
         std::set<std::string> explained;
         std::set<base::Hash256> seals;
         for (const char* name : {"v1", "v2", "v3"}) {
-            for (const PayoutLine& line :
-                 payout_lines(state, {.node = env.person(name).node_key(), .round = 0}).lines) {
-                if (line.kind != contracts::LineKind::kAudit) continue;
-                CAPTURE(name, line.slot, words_of(line));
-                REQUIRE(line.evidence.sealing.has_value());
-                const SealFacts& sealing = *line.evidence.sealing;
-                const bool silent = name == std::string("v2");
-                const bool left_out = name == std::string("v1") && line.slot == left;
-                CHECK((line.reason == contracts::Reason::kAuditSilent) == (silent || left_out));
-                CHECK(sealing.seal.has_value() != silent);
-                CHECK(sealing.sealed_at.has_value() != silent);
-                CHECK(sealing.opened != silent);
-                CHECK(sealing.left_out == left_out);
-                CHECK(line.evidence.opened.has_value() != silent);
-                CHECK(json_of(line).at("explanation") == line.explanation());
-                const std::string words = words_of(line);
-                CHECK((words.find("Sealed nothing, from height") != std::string::npos) == silent);
-                CHECK((words.find("and not this one") != std::string::npos) == left_out);
-                if (sealing.seal) {
-                    CHECK(words.find(sealing.seal->hex()) != std::string::npos);
-                    if (name == std::string("v1")) seals.insert(*sealing.seal);
-                }
+            for (const PayoutLine& line : round.audits_by(name)) {
+                CAPTURE(name, line.slot);
+                round.check_line(name, line);
                 explained.insert(line.explanation());
+                if (name == std::string("v1")) seals.insert(line.evidence.sealing->seal.value());
             }
         }
-        // What one verifier left out stands beside what the same seal names.
+        // What v1 left out stands beside what the same seal names.
         CHECK(seals.size() == 1);
         CHECK(explained.size() == 3);
         CHECK_FALSE(explained.contains(std::string(contracts::explain(contracts::Reason::kAuditSilent))));
-    };
-    REQUIRE(contracts::read_round(env.whole(), id, 0)->phase == contracts::RoundPhase::kSettled);
-    check(env.whole());
-    // Nor does it need the claims, which leave the state with the round's windows.
-    play_job(env, id);
-    env.next_block();
-    check(env.whole());
+    }
 }
 
 TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") {
