@@ -26,6 +26,10 @@ constexpr std::array kRows{
     MisconductRow{Misconduct::kCoinFlip, "coin-flip", WorkRole::kVerifier, "make up every second slot"},
     MisconductRow{Misconduct::kCopy, "copy", WorkRole::kVerifier,
                   "compute nothing, say what others have posted"},
+    MisconductRow{Misconduct::kLeftOut, "left-out", WorkRole::kVerifier,
+                  "seal one of the drawn slots, and leave the others out"},
+    MisconductRow{Misconduct::kLeftOutForAccomplice, "left-out-for-accomplice", WorkRole::kVerifier,
+                  "leave the slots of the miner of --accomplice out of the seal"},
     MisconductRow{Misconduct::kBadMerge, "bad-merge", WorkRole::kVerifier,
                   "claim a merge that is none of its updates"},
     MisconductRow{Misconduct::kCensoredMerge, "censored-merge", WorkRole::kVerifier,
@@ -82,6 +86,7 @@ std::string misconduct_help(WorkRole role) {
 
 bool needs_accomplice(Misconduct conduct) {
     switch (conduct) {
+        case Misconduct::kLeftOutForAccomplice:
         case Misconduct::kColludingPanel:
         case Misconduct::kGriefingChallenger:
         case Misconduct::kDisputeDelay:

@@ -26,6 +26,8 @@ enum class Misconduct : std::uint8_t {
     kRubberStamp,
     kCoinFlip,
     kCopy,
+    kLeftOut,
+    kLeftOutForAccomplice,
     kBadMerge,
     kCensoredMerge,
     kColludingPanel,

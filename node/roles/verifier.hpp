@@ -203,7 +203,7 @@ private:
     /// The slot at hand waits.
     static void let_others_go_first(Audit& audit);
     /// Takes the audit on as far as nothing has to be computed or fetched.
-    void advance(Audit& audit, const contracts::Job& job) const;
+    void advance(Audit& audit, const contracts::Job& job);
     /// Whether the state from which the next unit begins is here; otherwise it is being fetched, or the slot
     /// was begun again.
     bool has_start(const contracts::Job& job, contracts::Stage stage, Audit& audit);
@@ -233,6 +233,8 @@ private:
     [[nodiscard]] std::optional<contracts::SlotClaim> said_without_work(const contracts::Job& job,
                                                                         const contracts::AssignedSlot& slot,
                                                                         bool heads) const;
+    /// Whether a verifier of such a conduct leaves the slot at hand out of its seal on purpose.
+    [[nodiscard]] bool leaves_out(const contracts::Job& job, const Audit& audit) const;
     [[nodiscard]] contracts::SlotClaim copied(const contracts::Job& job,
                                               const contracts::AssignedSlot& slot) const;
     [[nodiscard]] contracts::SlotClaim made_up(const contracts::Job& job,

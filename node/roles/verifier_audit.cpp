@@ -21,9 +21,6 @@ namespace {
 // its caller allows, where that is shorter), in which a miner that crashed can come back.
 constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
-// Heights kept back for the seal to come into a block, at most; a window below the least keeps back none.
-constexpr std::uint64_t kSealingBlocks = 20;
-constexpr std::uint64_t kLeastWindow = 4;
 /// A holder that is still giving bytes after the longest wait has had at least so long.
 constexpr std::uint64_t kFairNs = 10'000'000'000;
 
@@ -137,44 +134,23 @@ contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::ui
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
-// Kept back is an eighth of the window.
-bool VerifierRole::must_seal(const contracts::Job& job, const contracts::AuditPosting& posting) const {
-    const auto round = contracts::read_round_progress(state(), job.id, job.round);
-    if (!round) return false;
-    const std::uint64_t window = round->phase_deadline - std::min(round->phase_deadline, posting.called_at);
-    if (window < kLeastWindow) return false;
-    return height() + std::min(std::max<std::uint64_t>(1, window / 8), kSealingBlocks) >=
-           round->phase_deadline;
-}
-
-void VerifierRole::leave_out_rest(Audit& audit, const contracts::Job& job) {
-    while (!audit.todo.empty()) leave_out(audit, job, "it was not computed in time");
-}
-
-void VerifierRole::leave_out(Audit& audit, const contracts::Job& job, const std::string& why) {
-    log().error(round_name(job.id, job.round) + " slot " + std::to_string(audit.slot().slot) +
-                " is left out of our audit, which costs what a lost accusation costs: " + why);
-    audit.todo.pop_front();
-}
-
-void VerifierRole::let_others_go_first(Audit& audit) {
-    audit.todo.push_back(std::move(audit.todo.front()));
-    audit.todo.pop_front();
-}
-
-void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
+void VerifierRole::advance(Audit& audit, const contracts::Job& job) {
     while (!audit.complete()) {
         AuditedSlot& at = audit.at();
         const auto said = at.begun ? std::nullopt
                                    : said_without_work(job, audit.slot(), audit.found.claims.size() % 2 == 0);
         if (said) {
             note_found(audit, *said, {});
+        } else if (!at.begun && leaves_out(job, audit)) {
+            leave_out(audit, job, "it is told to (--drill)");
         } else if (!at.begun) {
             at.begun = true;
             at.replayed =
                 audit.slot().needs_start && (!audit.slot().served || conducts(Misconduct::kFalseReplay));
             at.units = contracts::claimed_units(audit.slot().units, at.replayed);
         } else if (at.complete()) {
+            log().info("recomputed " + round_name(job.id, job.round) + " slot " +
+                       std::to_string(audit.slot().slot));
             finish_slot(audit);
         } else if (!follows_without_work(at, job.spec)) {
             return;

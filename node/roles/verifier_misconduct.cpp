@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's misconduct on a devnet (misconduct.hpp): what it says of slots without computing them.
+// The verifier's misconduct on a devnet (misconduct.hpp): what it says of slots without computing them, and
+// what it leaves out.
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 
@@ -24,6 +25,13 @@ std::optional<contracts::SlotClaim> VerifierRole::said_without_work(const contra
         return made_up(job, slot);
     if (conducts(Misconduct::kColludingPanel)) return told_by_accomplice(job, slot);
     return std::nullopt;
+}
+
+bool VerifierRole::leaves_out(const contracts::Job& job, const Audit& audit) const {
+    if (conducts(Misconduct::kLeftOut)) return !audit.found.claims.empty();
+    if (!conducts(Misconduct::kLeftOutForAccomplice)) return false;
+    const auto slot = contracts::read_slot(state(), job.id, job.round, audit.slot().slot);
+    return slot && slot->miner == options_.accomplice;
 }
 
 contracts::SlotClaim VerifierRole::copied(const contracts::Job& job,

@@ -50,6 +50,7 @@ struct Conduct {
     std::set<Traffic> withholds;  ///< blobs that it does not give for these uses
     std::set<contracts::TxType> never_sends;
     Misconducts role = {};      ///< of the role itself
+    std::string accomplice;     ///< name of the miner that a conduct of the role stands with; empty: none
     base::Amount ask = {};      ///< of a miner; zero: that of every other
     base::Amount lock = {};     ///< of a verifier, for each job; zero: that of every other
     bool locks_least = false;   ///< of a verifier: what each job takes at the least, whatever `lock` says

@@ -137,6 +137,11 @@ void add_verifiers(std::vector<CheatRow>& all) {
     copy.behaviour.verdicts = Verdicts::kMadeUp;
     copy.behaviour.never_sends = {TxType::kAuditOpen};
     all.push_back(copy);
+    CheatRow left = judging("left-out", "computes and seals one of its slots, and leaves the others out",
+                            Trial::kAudit, CatchLaw::kAllButOne);
+    left.behaviour.role.add(Misconduct::kLeftOut);
+    left.work = 1;
+    all.push_back(left);
     CheatRow merge =
         judging("bad-merge", "claims a merge that is none of its updates", Trial::kMerge, CatchLaw::kAlways);
     merge.behaviour.merges_false = true;
@@ -214,6 +219,14 @@ void add_panels(std::vector<CheatRow>& all) {
                            "a lazy miner with two of three verifiers: the third computes every slot again"));
     all.push_back(captured("sybil-panel", "the same, where the two are one person under two owners"));
     for (CheatRow& row : link_rows()) all.push_back(std::move(row));
+    CheatRow sparing =
+        hashing("left-out-for-accomplice",
+                "a lazy miner with one of three verifiers, who leaves its slots out of the seal",
+                FalseUnits::kAll, CatchLaw::kSegments, 0.0);
+    sparing.colluding_verifiers = 1;
+    sparing.friends = {.accomplice = std::string(kCheat)};
+    sparing.friends.role.add(Misconduct::kLeftOutForAccomplice);
+    all.push_back(std::move(sparing));
 }
 
 /// Where a right claim is attacked: a cheat that opens games.
@@ -330,6 +343,13 @@ double share_of_finalise_alone(double q, double finalise) {
     return std::pow(1 - q, kSegments) * finalise / (1 - from_base);
 }
 
+/// Of one of three equal verifiers: of its audits in jobs of so many slots, the share of the first in each
+/// job in which it has any.
+double share_of_one_audit(std::uint32_t slots) {
+    const double drawn = (1 + 2 + 3) / kPanelSizes / 3;
+    return (1 - std::pow(1 - drawn, slots)) / (drawn * slots);
+}
+
 std::uint64_t segment_rate(const CheatRow& strategy) {
     return strategy.rate == 0 ? kSegmentRate : strategy.rate;
 }
@@ -370,9 +390,8 @@ void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
                 {name_of(place - strategy.place), WorkRole::kVerifier, strategy.behaviour});
         } else if (colluding > 0) {
             --colluding;
-            setup.parties.push_back({"friend-" + name,
-                                     WorkRole::kVerifier,
-                                     {.verdicts = Verdicts::kColludes, .locks_least = true}});
+            setup.parties.push_back({"friend-" + name, WorkRole::kVerifier, strategy.friends});
+            setup.parties.back().behaviour.locks_least = true;
         } else {
             setup.parties.push_back({name, WorkRole::kVerifier, honest});
         }
@@ -429,6 +448,7 @@ double predicted_rate(const CheatRow& strategy, bool third) {
         case CatchLaw::kFinalise: return seen * finalise;
         case CatchLaw::kNotFinalise: return 1 - finalise;
         case CatchLaw::kHalf: return 0.5;
+        case CatchLaw::kAllButOne: return 1 - share_of_one_audit(strategy.slots);
         case CatchLaw::kUnlessCaptured: return 1 - captured_by_flash();
         case CatchLaw::kUnlessAlone: return 1 - share_of_lone_liars(share_of_finalise_alone(q, finalise));
     }
@@ -463,7 +483,7 @@ bool is_cheat(const Player& party) { return party.name.starts_with(kCheat); }
 
 bool is_honest(const Player& party) {
     return !is_cheat(party) && party.behaviour.verdicts != Verdicts::kColludes &&
-           party.behaviour.quarrel == Quarrel::kNone;
+           party.behaviour.quarrel == Quarrel::kNone && party.behaviour.accomplice.empty();
 }
 
 }  // namespace assay::node::sim

@@ -48,6 +48,7 @@ enum class CatchLaw : std::uint8_t {
     kFinalise,     ///< q of `finalise`
     kNotFinalise,  ///< 1 - q of `finalise`: whoever recomputes it has the bytes
     kHalf,
+    kAllButOne,  ///< of a verifier's audits in a job, all but one
     /// Unless friends of the miner are all of a slot's verifiers, where each weighs what it locked.
     kUnlessCaptured,
     /// Unless two liars of three verifiers are the only ones drawn for a slot: a lone one, and one more.
@@ -64,8 +65,9 @@ struct CheatRow {
     std::uint64_t rate = 0;  ///< threshold of every unit; zero: kSegmentRate and kFinaliseRate
     double work = 0;         ///< share of the honest work that the cheat does
     std::uint32_t slots = 16;
-    std::uint32_t rounds = 1;     ///< of each job
-    int colluding_verifiers = 0;  ///< of three, beside the cheat
+    std::uint32_t rounds = 1;                          ///< of each job
+    int colluding_verifiers = 0;                       ///< of three, beside the cheat
+    Conduct friends{.verdicts = Verdicts::kColludes};  ///< of these; they lock the least
     WorkRole cheat = WorkRole::kMiner;
     std::size_t keys = 1;   ///< names of the cheat, each with an owner of its own
     std::size_t place = 2;  ///< of the first cheating verifier among the three

@@ -116,11 +116,17 @@ base::Outcome<void> World::begin() {
                                               .finding_text = {},
                                               .enlists = party->behaviour.enlists,
                                               .challenge = party->behaviour.challenge,
-                                              .conducts = party->behaviour.role});
+                                              .conducts = party->behaviour.role,
+                                              .accomplice = node_key_of(party->behaviour.accomplice)});
         }
         start_role(*party);
     }
     return {};
+}
+
+std::optional<base::PublicKey> World::node_key_of(const std::string& name) const {
+    if (name.empty()) return std::nullopt;
+    return party(name).node.public_key();
 }
 
 void World::sign(const base::SecretKey& owner, contracts::Payload payload) {

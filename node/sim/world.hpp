@@ -98,6 +98,8 @@ private:
     explicit World(WorldSetup setup);
     base::Outcome<void> begin();
     base::Outcome<void> register_party(const Player& party);
+    /// Of a party; nothing: the name is empty.
+    [[nodiscard]] std::optional<base::PublicKey> node_key_of(const std::string& name) const;
     base::Outcome<bool> submit_job(Player& buyer, const program::JobSpec& spec, JobOutcome& outcome);
     base::Outcome<JobOutcome> sell(Player& buyer);
     [[nodiscard]] program::JobSpec next_spec();

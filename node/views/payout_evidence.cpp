@@ -36,6 +36,20 @@ PayoutEvidence of_slot(const contracts::Job& job, const contracts::SlotRound& sl
     return found;
 }
 
+/// A seal that stays closed tells nobody what it leaves out: its slots are all unopened, and none is silent.
+std::optional<SealFacts> sealing_of(const contracts::StateView& state, const contracts::SettlementLine& line,
+                                    contracts::Stage stage) {
+    const auto posting = contracts::read_audit(state, line.job, line.round, stage, line.node);
+    if (!posting) return std::nullopt;
+    SealFacts facts{.called_at = posting->called_at};
+    if (!posting->sealed) return facts;
+    facts.sealed_at = posting->sealed_at;
+    facts.seal = posting->seal;
+    facts.opened = posting->opened;
+    facts.left_out = posting->opened && line.reason == contracts::Reason::kAuditSilent;
+    return facts;
+}
+
 PayoutEvidence of_audit(const contracts::StateView& state, const contracts::Job& job,
                         const contracts::SettlementLine& line, const contracts::SlotRound& slot) {
     PayoutEvidence found = of_slot(job, slot);
@@ -44,6 +58,7 @@ PayoutEvidence of_audit(const contracts::StateView& state, const contracts::Job&
     const auto place = static_cast<std::size_t>(
         std::find(slot.verifiers.begin(), slot.verifiers.end(), line.node) - slot.verifiers.begin());
     const contracts::Stage stage = contracts::stage_of(place, slot);
+    found.sealing = sealing_of(state, line, stage);
     found.opened = entry_at(state, contracts::audit_place_key(job.id, line.round, stage, line.node));
     return found;
 }
@@ -70,6 +85,16 @@ PayoutEvidence of_merge(const contracts::Round& round, const contracts::MergePos
         found.roots = RootPair{"the merged state", posting.claim.base_root, round.result.base_root};
     }
     return found;
+}
+
+std::string sentence(const SealFacts& facts) {
+    if (!facts.sealed_at || !facts.seal)
+        return "Sealed nothing, from height " + std::to_string(facts.called_at) +
+               " until the seals of its stage closed.";
+    const std::string sealed =
+        "Sealed at height " + std::to_string(*facts.sealed_at) + " as " + facts.seal->hex();
+    if (facts.left_out) return sealed + ": its opening names others of its slots, and not this one.";
+    return sealed + (facts.opened ? "." : ", and never opened.");
 }
 
 }  // namespace
@@ -118,6 +143,7 @@ std::vector<std::string> sentences(const PayoutEvidence& evidence) {
         said.push_back(text + ".");
     }
     if (evidence.served) said.push_back(*evidence.served ? "Starts were served." : "No start was served.");
+    if (evidence.sealing) said.push_back(sentence(*evidence.sealing));
     if (evidence.roots) {
         said.push_back("Root of " + evidence.roots->what + ": claimed " + evidence.roots->claimed.hex() +
                        ", found " + evidence.roots->found.hex() + ".");

@@ -55,6 +55,25 @@ struct MergeSupport {
     }
 };
 
+/// What its verifier sealed of a stage for which it was drawn: one seal for all its slots, of which it can
+/// leave some out.
+struct SealFacts {
+    std::uint64_t called_at = 0;             ///< height from which on it could seal
+    std::optional<std::uint64_t> sealed_at;  ///< height; nothing: it sealed none of its slots
+    std::optional<base::Hash256> seal;
+    bool opened = false;
+    bool left_out = false;  ///< the opened seal names others of its slots, and not the line's
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("called_at", called_at);
+        visit("sealed_at", sealed_at);
+        visit("seal", seal);
+        visit("opened", opened);
+        visit("left_out", left_out);
+    }
+};
+
 /// A field is there where the line is about such a thing and the ledger holds it. Rounds that were archived
 /// keep the hash and the place of what was opened; `opened` says where.
 struct PayoutEvidence {
@@ -63,6 +82,7 @@ struct PayoutEvidence {
     std::optional<std::uint64_t> committed_at;  ///< height
     std::optional<bool> served;
     std::optional<bool> stored;
+    std::optional<SealFacts> sealing;  ///< of an audit
     std::optional<RootPair> roots;
     std::optional<MergeSupport> merge;
     std::optional<std::uint32_t> link;  ///< index of the withheld link in its owner's chain
@@ -75,6 +95,7 @@ struct PayoutEvidence {
         visit("committed_at", committed_at);
         visit("served", served);
         visit("stored", stored);
+        visit("sealing", sealing);
         visit("roots", roots);
         visit("merge", merge);
         visit("link", link);

@@ -31,6 +31,16 @@ TakenByGames taken_by(const std::vector<contracts::Game>& games, const contracts
 
 }  // namespace
 
+std::string PayoutLine::explanation() const {
+    if (reason != contracts::Reason::kAuditSilent || !evidence.sealing)
+        return std::string(contracts::explain(reason));
+    return evidence.sealing->left_out
+               ? "The drawn verifier sealed others of its slots and left this one out: it costs what a lost "
+                 "accusation costs."
+               : "The drawn verifier sealed none of its slots in time: each costs what a lost accusation "
+                 "costs.";
+}
+
 PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& filter) {
     PayoutLines found;
     for (const contracts::Job& job : contracts::list_jobs(state)) {

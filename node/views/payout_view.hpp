@@ -27,6 +27,10 @@ struct PayoutLine {
     base::Amount lost_in_games;  ///< a slot's or merge's: by its claim's games; an audit's: by its own
     PayoutEvidence evidence;
 
+    /// The sentence behind the reason; of a silent audit, whether its verifier sealed nothing or left this
+    /// slot out.
+    [[nodiscard]] std::string explanation() const;
+
     template <class Visit>
     void fields(Visit& visit) const {
         visit("job", job);
@@ -34,7 +38,7 @@ struct PayoutLine {
         visit("kind", kind);
         visit("slot", slot);
         visit("reason", reason);
-        visit("explanation", std::string(contracts::explain(reason)));
+        visit("explanation", explanation());
         visit("work_units", work_units);
         visit("price", price);
         visit("paid", paid);

@@ -14,7 +14,7 @@ namespace {
 
 /// The reason in words, and where replays of a slot were paid from it, or paid by it.
 std::string why(const PayoutLine& line) {
-    std::string text(contracts::explain(line.reason));
+    std::string text = line.explanation();
     if (!line.replays.is_zero()) {
         text += " " + base::to_text(line.replays) +
                 " of its pay went to verifiers that replayed the slot: its starts were not served.";

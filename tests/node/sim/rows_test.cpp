@@ -2,64 +2,18 @@
 // Rows of the simulator whose cheat is more than one lie: that each does what its name says.
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "contracts/rules/job/auction.hpp"
-#include "node/sim/strategies.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/node/sim/played_row.hpp"
 
 namespace assay::node::sim {
-namespace {
 
 using contracts::LineKind;
 using contracts::Reason;
 using contracts::SettlementLine;
 using contracts::TxType;
-
-constexpr std::uint64_t kSeed = 3;
-
-std::unique_ptr<World> open_world(const CheatRow& row, std::uint64_t seed = kSeed) {
-    auto world = World::open(setup_of(row, seed, false));
-    REQUIRE(world.ok());
-    return std::move(world).value();
-}
-
-JobOutcome job_of(World& world) {
-    auto outcome = world.run_job();
-    INFO((outcome.ok() ? std::string() : outcome.error().what));
-    REQUIRE(outcome.ok());
-    return std::move(outcome).value();
-}
-
-/// The row in which the cheat does what else it could.
-CheatRow instead_of(const char* name) {
-    CheatRow row = *find_strategy(name);
-    REQUIRE(row.instead.has_value());
-    row.behaviour = *row.instead;
-    return row;
-}
-
-std::set<base::PublicKey> cheats_of(const World& world) {
-    std::set<base::PublicKey> keys;
-    for (const auto& party : world.parties())
-        if (is_cheat(*party)) keys.insert(party->node.public_key());
-    return keys;
-}
-
-/// Whether the claim of a slot of the first round died, and something was lost with it.
-bool loses_a_game(const JobOutcome& outcome, std::uint32_t slot) {
-    return std::any_of(outcome.games.begin(), outcome.games.end(), [&](const contracts::Game& game) {
-        return game.round == 0 && game.claim == slot && game.kind == contracts::ClaimKind::kSlot &&
-               !game.called && game.claimant_lost && !game.lost.is_zero();
-    });
-}
-
-bool is_paid_whole(const SettlementLine& line) {
-    return line.paid.units() == line.price.units() * line.work_units && line.replays.is_zero();
-}
-
-}  // namespace
+using namespace test_rows;
 
 TEST_CASE("a merge that names fewer slots loses to an honest one: the same model, every slot paid") {
     const auto censored = open_world(*find_strategy("censored-merge"));
@@ -300,8 +254,6 @@ namespace {
 
 using contracts::Game;
 using contracts::GameEnd;
-
-base::PublicKey key_in(const World& world, const char* name) { return world.party(name).node.public_key(); }
 
 /// How many of the games are open at the height at which the last of them was opened.
 std::size_t open_at_once(const std::vector<Game>& games) {

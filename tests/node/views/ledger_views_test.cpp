@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the views say of a job that was played to its end under the rules.
+#include <algorithm>
 #include <set>
 
 #include "contracts/rules/escrow.hpp"
@@ -30,6 +31,74 @@ struct PlayedJob {
     }
     Env env;
     base::Hash256 id;
+};
+
+// A settled round of four slots: v1 sealed all of its slots but the first, v2 sealed none of its own.
+struct LeftOutRound {
+    LeftOutRound() {
+        for (std::uint64_t seed = 1; id.is_zero() || !fits(); ++seed) {
+            REQUIRE(seed < 60);
+            env = Env();
+            env.miner("m1", 50 * kPlenty);
+            for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+            contracts::JobSpec spec = small_job();
+            spec.slots = 4;
+            spec.seed = seed;
+            id = env.post(spec);
+            env.hold_auction(id, {{"m1", 500}}, {"v1", "v2", "v3"});
+            play_commits(env, id, {});
+            play_links(env, id, {});
+            play_serves(env, id, {});
+        }
+        left = *drawn_for("v1").begin();
+        const Play play = {
+            .verifiers = {{"v1", VerifierManner::kLeavesOut}, {"v2", VerifierManner::kAbsent}}};
+        play_verdicts(env, id, play);
+        play_merges(env, id, play);
+        REQUIRE(contracts::read_round(env.whole(), id, 0)->phase == contracts::RoundPhase::kSettled);
+    }
+    std::set<std::uint32_t> drawn_for(const char* name) {
+        std::set<std::uint32_t> slots;
+        for (const auto& one : contracts::assigned_slots(env.state(), id, 0, contracts::Stage::kPanel,
+                                                         env.person(name).node_key()))
+            slots.insert(one.slot);
+        return slots;
+    }
+    /// Where v2 is silent v3 is heard, so that nobody is drawn once more for it.
+    bool fits() {
+        const auto of_v2 = drawn_for("v2");
+        const auto of_v3 = drawn_for("v3");
+        return drawn_for("v1").size() > 1 && !of_v2.empty() &&
+               std::includes(of_v3.begin(), of_v3.end(), of_v2.begin(), of_v2.end());
+    }
+    std::vector<PayoutLine> audits_by(const char* name) {
+        auto lines = payout_lines(env.whole(), {.node = env.person(name).node_key(), .round = 0}).lines;
+        std::erase_if(lines, [](const PayoutLine& line) { return line.kind != contracts::LineKind::kAudit; });
+        return lines;
+    }
+    void check_line(const std::string& name, const PayoutLine& line) const {
+        std::string words;
+        for (const std::string& sentence : sentences(line.evidence)) words += sentence + "\n";
+        CAPTURE(line.explanation(), words);
+        const bool silent = name == "v2";
+        const bool left_out = name == "v1" && line.slot == left;
+        CHECK((line.reason == contracts::Reason::kAuditSilent) == (silent || left_out));
+        REQUIRE(line.evidence.sealing.has_value());
+        const SealFacts& sealing = *line.evidence.sealing;
+        CHECK(sealing.called_at > 0);
+        CHECK(sealing.seal.has_value() != silent);
+        CHECK(sealing.sealed_at.has_value() != silent);
+        CHECK(sealing.opened != silent);
+        CHECK(sealing.left_out == left_out);
+        CHECK(line.evidence.opened.has_value() != silent);
+        CHECK(json_of(line).at("explanation") == line.explanation());
+        CHECK((words.find("Sealed nothing, from height") != std::string::npos) == silent);
+        CHECK((words.find("and not this one") != std::string::npos) == left_out);
+        if (sealing.seal) CHECK(words.find(sealing.seal->hex()) != std::string::npos);
+    }
+    Env env;
+    base::Hash256 id;
+    std::uint32_t left = 0;
 };
 
 std::set<std::string> names_of(const Json& object) {
@@ -161,6 +230,33 @@ TEST_CASE(
         }
     }
     CHECK(merges == 3);
+}
+
+TEST_CASE(
+    "a slot that a seal left out and a verifier that sealed nothing have words and evidence of their own") {
+    LeftOutRound round;
+    // The second time without the claims, which leave the state with the round's windows.
+    for (const bool archived : {false, true}) {
+        CAPTURE(archived);
+        if (archived) {
+            play_job(round.env, round.id);
+            round.env.next_block();
+        }
+        std::set<std::string> explained;
+        std::set<base::Hash256> seals;
+        for (const char* name : {"v1", "v2", "v3"}) {
+            for (const PayoutLine& line : round.audits_by(name)) {
+                CAPTURE(name, line.slot);
+                round.check_line(name, line);
+                explained.insert(line.explanation());
+                if (name == std::string("v1")) seals.insert(line.evidence.sealing->seal.value());
+            }
+        }
+        // What v1 left out stands beside what the same seal names.
+        CHECK(seals.size() == 1);
+        CHECK(explained.size() == 3);
+        CHECK_FALSE(explained.contains(std::string(contracts::explain(contracts::Reason::kAuditSilent))));
+    }
 }
 
 TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") {
