@@ -122,10 +122,10 @@ def measure(options):
         folder = Path(name)
         run("digits by the card's units", [options.bin / "cuda_card_test", "*beside cuBLASLt*"],
             env={**named, "ASSAY_INT8_FOLDER": str(folder)})
-        found["int8"] = last_line(run("the same by cuBLASLt", [ROOT / ".venv/bin/python",
+        found["int8"] = last_line(run("the same by cuBLASLt", [os.environ.get("ASSAY_PEER_PYTHON", ROOT / ".venv/bin/python"),
                                                                ROOT / "tests/tools/cuda_int8.py", folder, device]))
-        text = ROOT / "LICENSE"
-        run("packing a text", [program, "data", "pack", text, "--out", folder / "data", "--vocabulary", "512"])
+        text = sorted(ROOT.glob("docs/*.md"))
+        run("packing a text", [program, "data", "pack", *text, "--out", folder / "data", "--vocabulary", "512"])
         found["roots"] = {}
         for profile in ("f32", "i16"):
             roots = {where: train(program, where, folder, profile) for where in ("cpu", device)}

@@ -72,10 +72,13 @@ std::string add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
     if (folder) beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
     if (rule.use == FileRule::Use::kDevice)
         beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (kDeviceIoctl & rights);
+    if (rule.use == FileRule::Use::kOwnProcess)
+        beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (kTruncate & rights);
     beneath.parent_fd = file;
     const long added = ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
     const int why = errno;
-    ::close(file);
+    // A rule holds for a folder of /proc as long as the kernel remembers it: while somebody has it open.
+    if (rule.use != FileRule::Use::kOwnProcess) ::close(file);
     errno = why;
     return added == 0 ? "" : "a rule of Landlock for " + rule.path.string();
 }
@@ -119,6 +122,8 @@ void add_driver(std::vector<FileRule>& rules, const std::filesystem::path& dev) 
     }
     std::sort(cards.begin(), cards.end());
     for (const auto& card : cards) rules.push_back({card, FileRule::Use::kDevice});
+    // It names its threads: cuInit fails with CUDA_ERROR_OPERATING_SYSTEM where it cannot (driver 580).
+    rules.push_back({"/proc/self", FileRule::Use::kOwnProcess});
     const char* const folders = std::getenv("LD_LIBRARY_PATH");
     std::istringstream list(folders == nullptr ? "" : folders);
     for (std::string folder; std::getline(list, folder, ':');) {

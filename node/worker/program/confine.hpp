@@ -15,7 +15,8 @@ namespace assay::worker {
 struct FileRule {
     enum class Use {
         kRead,
-        kDevice,  ///< read, written, and asked by ioctl
+        kDevice,      ///< read, written, and asked by ioctl
+        kOwnProcess,  ///< /proc/self: read, written and cut off; a descriptor of it stays open
     };
     std::filesystem::path path;
     Use use = Use::kRead;
@@ -25,8 +26,8 @@ struct FileRule {
 /// What a worker on this device opens by path. Its files all come as descriptors; what is left is the
 /// kernel's word about the machine and libraries that are loaded late. On "cuda:N" the nodes of NVIDIA's
 /// driver come on top: nvidiactl, nvidia-uvm, nvidia-uvm-tools and every card's, because the driver counts
-/// the cards whose nodes it can open; and where LD_LIBRARY_PATH says that its library lies. `dev`: a test
-/// names another folder.
+/// the cards whose nodes it can open; the process's own folder of /proc, where the driver names its threads;
+/// and where LD_LIBRARY_PATH says that its library lies. `dev`: a test names another folder.
 std::vector<FileRule> file_rules(std::string_view device, const std::filesystem::path& dev = "/dev");
 
 /// Dies with the parent; no new privileges through exec; no core files (they would hold a buyer's data); no

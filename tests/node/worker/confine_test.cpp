@@ -77,7 +77,8 @@ TEST_CASE("the rules of a card add the nodes of NVIDIA's driver and nothing else
     CHECK(std::vector(card.begin() + static_cast<std::ptrdiff_t>(cpu.size()), card.end()) ==
           std::vector<FileRule>{asks(dev.path() / "nvidiactl"), asks(dev.path() / "nvidia-uvm"),
                                 asks(dev.path() / "nvidia-uvm-tools"), asks(dev.path() / "nvidia0"),
-                                asks(dev.path() / "nvidia1")});
+                                asks(dev.path() / "nvidia1"),
+                                FileRule{"/proc/self", FileRule::Use::kOwnProcess}});
     ::setenv("LD_LIBRARY_PATH", "/opt/cuda/lib::relative:/run/driver", 1);
     const std::vector<FileRule> with_folders = file_rules("cuda:0", dev.path());
     CHECK(file_rules("cpu", dev.path()) == cpu);
@@ -94,8 +95,12 @@ TEST_CASE("a confined worker opens nothing of its user's, runs nothing, and no c
         const auto note = [&](unsigned bit, bool yes) { bits |= yes ? 1U << bit : 0U; };
         note(0, opens("/proc/self/status", O_RDONLY));
         note(1, opens("/dev/null", O_RDWR));
-        note(2, opens(dev.path() / "nvidia0", O_RDWR) && opens(dev.path() / "nvidiactl", O_RDWR));
-        note(3, opens(dev.path() / "sda", O_RDONLY) || opens(dev.path() / "nvidia-modeset", O_RDONLY));
+        const std::filesystem::path own = "/proc/self/task/" + std::to_string(::getpid()) + "/comm";
+        note(2, opens(dev.path() / "nvidia0", O_RDWR) && opens(dev.path() / "nvidiactl", O_RDWR) &&
+                    opens(own, O_WRONLY | O_TRUNC));
+        const std::filesystem::path others = "/proc/" + std::to_string(::getppid()) + "/comm";
+        note(3, opens(dev.path() / "sda", O_RDONLY) || opens(dev.path() / "nvidia-modeset", O_RDONLY) ||
+                    opens(others, O_WRONLY) || opens("/proc/sys/kernel/core_pattern", O_WRONLY));
         note(4, opens("/etc/passwd", O_RDONLY) || opens("/tmp", O_RDONLY | O_DIRECTORY));
         note(5, opens(dev.path() / "new", O_RDWR | O_CREAT));
         if (::fork() == 0) {

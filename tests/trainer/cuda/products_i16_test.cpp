@@ -222,6 +222,17 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
                      .scale = arithmetic::attention_scale(kDim)},
                     Mask::kLower, kHeads);
         REQUIRE(same(c, scores));
+        if (has_wgmma()) {
+            CardFloats wide(squares.size(), 7.0F);
+            const ProductI16Args args{.a = q.digits(),
+                                      .b = k.digits(kHeads, kHeads),
+                                      .c = output(wide),
+                                      .to = square,
+                                      .scale = arithmetic::attention_scale(kDim)};
+            using Wide = ProductI16Wide<2, 128, Mask::kLower>;
+            launch<Wide>(Wide::grid(args, kHeads), stream, args);
+            REQUIRE(same(wide, scores));
+        }
         product_i16(stream, {.a = p.digits(), .b = v.digits(kHeads, kHeads), .c = output(d), .to = query},
                     Mask::kUpTo, kHeads);
         REQUIRE(same(d, up));
@@ -243,12 +254,13 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     };
     using enum ProductFault;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
-    REQUIRE(with(Pack<Mask::kNone, 2, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
+    REQUIRE_FALSE(with(Pack<Mask::kNone, 2, 24>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
+    REQUIRE(with(Pack<Mask::kNone, 2, 1, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kCutSum>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
     if (!has_wgmma()) return;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
-    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, kCutSum>{}));
+    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, kCutSum>{}));
 }
 
 TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
@@ -269,7 +281,7 @@ TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
     REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kMissingBarrier>{}, Product{}));
     if (!has_wgmma()) return;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
-    REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, kMissingBarrier>{}));
+    REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, kMissingBarrier>{}));
 }
 
 }  // namespace assay::trainer::cuda

@@ -35,57 +35,103 @@ struct ColumnArgs {
     NumberWatch watch;          ///< of the gradients that they are added to
 };
 
-/// The chains within sequences. A thread reads some rows ahead of the chain: there are too few columns for
-/// other threads to hide the time that memory takes. Grid: columns, sequences.
+/// The chains within sequences. A warp has 32 columns and makes their chains; the others of its block only
+/// copy rows ahead of it to shared memory, since a card has too few columns to hide the time that memory
+/// takes. Grid: columns in thirty-twos, sequences.
 template <ColumnKind kKind, ColumnFault kFault = ColumnFault::kNone>
 struct ColumnChains {
-    static constexpr unsigned kThreads = 64;
-    static constexpr unsigned kAhead = 16;
+    static constexpr unsigned kWarps = 4;
+    static constexpr unsigned kThreads = kWarps * kWarp;
     static constexpr unsigned kBlocks = 4;
-    static constexpr bool kWaits = false;
+    static constexpr bool kWaits = true;
+    static constexpr unsigned kRows = 32;   // of a stage
+    static constexpr unsigned kStages = 4;  // in turn; all but one are copied ahead
+    static constexpr bool kIsNorm = kKind != ColumnKind::kBias;
     using Args = ColumnArgs;
-    struct Shared {};
+    struct Shared {
+        float dy[kStages][kRows][kWarp];
+        float x[kIsNorm ? kStages : 1][kRows][kWarp];
+        float mean[kStages][kRows];
+        float rstd[kStages][kRows];
+    };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
         visit(args.gains);
         visit(args.biases);
     }
     static Grid grid(const Args& args) {
-        return {static_cast<unsigned>((args.cols + kThreads - 1) / kThreads),
-                static_cast<unsigned>(args.sequences), 1};
+        return {static_cast<unsigned>((args.cols + kWarp - 1) / kWarp), static_cast<unsigned>(args.sequences),
+                1};
     }
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        const std::uint64_t column = std::uint64_t{block.x()} * kThreads + block.thread();
-        if (column >= args.cols) return;
-        const std::uint64_t first = block.y() * args.context;
-        float gain = 0.0F, bias = 0.0F;
-        for (std::uint64_t row = first; row < first + args.context; row += kAhead) {
-            const std::uint64_t rest = first + args.context - row;
-            float dy[kAhead], normal[kAhead];
-            ASSAY_UNROLL
-            for (unsigned n = 0; n < kAhead; ++n) {
-                if (n >= rest) continue;
-                dy[n] = args.dy[(row + n) * args.cols + column];
-                if constexpr (kKind != ColumnKind::kBias) normal[n] = normal_at(args, row + n, column);
-            }
-            ASSAY_UNROLL
-            for (unsigned n = 0; n < kAhead; ++n) {
-                if (n >= rest) continue;
-                if constexpr (kKind != ColumnKind::kBias) gain = next(dy[n], normal[n], gain);
-                if constexpr (kKind != ColumnKind::kRmsNorm) bias = add_rn(bias, dy[n]);
-            }
+        const std::uint64_t column = std::uint64_t{block.x()} * kWarp + block.lane();
+        const std::uint64_t stages = (args.context + kRows - 1) / kRows;
+        for (unsigned ahead = 0; ahead + 1 < kStages; ++ahead) copy(block, args, ahead);
+        Sums sums;
+        for (std::uint64_t stage = 0; stage < stages; ++stage) {
+            copy(block, args, stage + kStages - 1);
+            block.template wait_copies<kStages - 1>();
+            block.sync();
+            const std::uint64_t rest = args.context - stage * kRows;
+            if (block.warp() == 0) add(block, stage % kStages, rest < kRows ? rest : kRows, sums);
+            block.sync();
         }
+        block.template wait_copies<0>();
+        if (block.warp() != 0 || column >= args.cols) return;
         const std::uint64_t to = block.y() * args.cols + column;
-        if constexpr (kKind != ColumnKind::kBias) args.gains.set(to, gain);
-        if constexpr (kKind != ColumnKind::kRmsNorm) args.biases.set(to, bias);
+        if constexpr (kIsNorm) args.gains.set(to, sums.gain);
+        if constexpr (kKind != ColumnKind::kRmsNorm) args.biases.set(to, sums.bias);
     }
 
 private:
-    static ASSAY_SIMT float normal_at(const Args& args, std::uint64_t row, std::uint64_t column) {
-        const float x = args.x[row * args.cols + column];
-        if constexpr (kKind == ColumnKind::kRmsNorm) return mul_rn(x, args.rstd[row]);
-        return mul_rn(sub_rn(x, args.mean[row]), args.rstd[row]);
+    struct Sums {
+        float gain = 0.0F, bias = 0.0F;
+    };
+
+    // Copies the rows of a stage, if there is one.
+    static ASSAY_SIMT void copy(const SimtBlock& block, const Args& args, std::uint64_t stage) {
+        Shared& shared = block.template shared<Shared>();
+        const std::uint64_t first = stage * kRows, start = block.y() * args.context + first;
+        const std::uint64_t column = std::uint64_t{block.x()} * kWarp + block.lane();
+        const unsigned turn = stage % kStages;
+        if (first < args.context) {
+            ASSAY_UNROLL
+            for (unsigned row = block.warp(); row < kRows; row += kWarps) {
+                const bool valid = column < args.cols && first + row < args.context;
+                const std::uint64_t at = valid ? (start + row) * args.cols + column : 0;
+                block.copy4(&shared.dy[turn][row][block.lane()], args.dy + at, valid);
+                if constexpr (kIsNorm) block.copy4(&shared.x[turn][row][block.lane()], args.x + at, valid);
+            }
+            if (kIsNorm && block.warp() == 0) {
+                const bool valid = first + block.lane() < args.context;
+                const std::uint64_t at = valid ? start + block.lane() : 0;
+                block.copy4(&shared.rstd[turn][block.lane()], args.rstd + at, valid);
+                if constexpr (kKind == ColumnKind::kLayerNorm)
+                    block.copy4(&shared.mean[turn][block.lane()], args.mean + at, valid);
+            }
+        }
+        block.commit_copies();
+    }
+
+    static ASSAY_SIMT void add(const SimtBlock& block, unsigned turn, std::uint64_t rows, Sums& sums) {
+        if (rows == kRows) {
+            ASSAY_UNROLL
+            for (unsigned row = 0; row < kRows; ++row) add_row(block, turn, row, sums);
+        } else {
+            for (unsigned row = 0; row < rows; ++row) add_row(block, turn, row, sums);
+        }
+    }
+
+    static ASSAY_SIMT void add_row(const SimtBlock& block, unsigned turn, unsigned row, Sums& sums) {
+        const Shared& shared = block.template shared<Shared>();
+        const float dy = shared.dy[turn][row][block.lane()];
+        if constexpr (kIsNorm) {
+            float normal = shared.x[turn][row][block.lane()];
+            if constexpr (kKind == ColumnKind::kLayerNorm) normal = sub_rn(normal, shared.mean[turn][row]);
+            sums.gain = next(dy, mul_rn(normal, shared.rstd[turn][row]), sums.gain);
+        }
+        if constexpr (kKind != ColumnKind::kRmsNorm) sums.bias = add_rn(sums.bias, dy);
     }
     static ASSAY_SIMT float next(float dy, float x, float sum) {
         return kFault == ColumnFault::kTwoRoundings ? add_rn(sum, mul_rn(dy, x)) : fma_rn(dy, x, sum);

@@ -101,11 +101,12 @@ ASSAY_SIMT bool is_read(unsigned line, unsigned first, unsigned block) {
 /// A warp packs a block of a line, whose numbers lie side by side or anyhow. Grid: lines in eights, blocks of
 /// k, matrices. A masked term is a zero that takes no part in a maximum; blocks of which a product reads
 /// nothing are left alone.
-template <Mask kMask, unsigned kPlanes = 2, ProductFault kFault = ProductFault::kNone>
+/// Of a block of k the first kHeld · 128 numbers are read once and held in registers, the rest twice.
+template <Mask kMask, unsigned kPlanes = 2, unsigned kHeld = 8, ProductFault kFault = ProductFault::kNone>
 struct Pack {
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = 4;
+    static constexpr unsigned kBlocks = kHeld > 8 ? 2 : 4;
     static constexpr bool kWaits = true;
     using Args = PackArgs;
     struct Shared {};
@@ -126,9 +127,14 @@ struct Pack {
         const float* const from = args.from.data + args.from.place.at(block.z(), line, first);
         const std::uint64_t stride = args.from.place.col_stride;
         const Line of{from, stride, line, first, length, stride == 1 && is_aligned16(from)};
+        float held[kHeld][4];
         std::uint32_t most = 0;
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kHeld; ++i) load(of, 4 * (block.lane() + i * kWarp), held[i]);
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4 * kHeld; ++i) most = packing::larger(most, held[i / 4][i % 4]);
         ASSAY_UNROLL_BY(4)
-        for (unsigned word = block.lane(); 4 * word < length; word += kWarp) {
+        for (unsigned word = block.lane() + kHeld * kWarp; 4 * word < length; word += kWarp) {
             float values[4];
             load(of, 4 * word, values);
             ASSAY_UNROLL
@@ -141,16 +147,14 @@ struct Pack {
         const std::int32_t exponent = row_exponent(most, kPlanes);
         if (block.lane() == 0) args.exponents.set(args.place.exponent(block.z(), line, b), exponent);
         const std::uint64_t to = args.place.first_word(block.z(), line, b);
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kHeld; ++i)
+            put(args, to, block.lane() + i * kWarp, length, held[i], exponent);
         ASSAY_UNROLL_BY(4)
-        for (unsigned word = block.lane(); word < args.place.block_words(); word += kWarp) {
-            if (kFault == ProductFault::kStaleDigits && 4 * word >= length) continue;
+        for (unsigned word = block.lane() + kHeld * kWarp; word < args.place.block_words(); word += kWarp) {
             float values[4];
             load(of, 4 * word, values);
-            std::uint32_t words[kPlanes];
-            packing::digits_of(values, exponent, words);
-            ASSAY_UNROLL
-            for (unsigned plane = 0; plane < kPlanes; ++plane)
-                args.digits.set(to + place_of(plane, word), words[plane]);
+            put(args, to, word, length, values, exponent);
         }
     }
 
@@ -166,6 +170,17 @@ private:
         unsigned line, first, length;
         bool fours;  // numbers can be loaded four at a time
     };
+
+    static ASSAY_SIMT void put(const Args& args, std::uint64_t to, unsigned word, unsigned length,
+                               const float (&values)[4], std::int32_t exponent) {
+        if (word >= args.place.block_words()) return;
+        if (kFault == ProductFault::kStaleDigits && 4 * word >= length) return;
+        std::uint32_t words[kPlanes];
+        packing::digits_of(values, exponent, words);
+        ASSAY_UNROLL
+        for (unsigned plane = 0; plane < kPlanes; ++plane)
+            args.digits.set(to + place_of(plane, word), words[plane]);
+    }
 
     // Four numbers from k of the block on; zeros beyond its end.
     static ASSAY_SIMT void load(const Line& of, unsigned k, float (&values)[4]) {

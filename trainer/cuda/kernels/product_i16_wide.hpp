@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives devices of compute capability 9.0 the products of product_i16.hpp in large tiles, by instructions of
 // whole warpgroups (wgmma), whose operands stay in shared memory: the same digits, sums and order, and so the
-// same bits. For products without a mask.
+// same bits.
 #pragma once
 
 #include "trainer/cuda/kernels/product_i16.hpp"
@@ -11,8 +11,10 @@ inline namespace ASSAY_MACHINE {
 
 /// A warpgroup makes 64 × kColumns outputs, a block of two makes twice that. Grid: columns, rows, matrices.
 /// REQUIRES operands with some k, and outputs that lie side by side in their rows.
-template <unsigned kPlanesA, unsigned kColumns, ProductFault kFault = ProductFault::kNone>
+template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone,
+          ProductFault kFault = ProductFault::kNone>
 struct ProductI16Wide {
+    static_assert(kMask == Mask::kNone || kMask == Mask::kLower);
     static constexpr unsigned kPlanesB = 2;
     static constexpr unsigned kWeights = kPlanesA + kPlanesB - 1;
     static constexpr unsigned kGroups = 2, kRows = 64 * kGroups;
@@ -46,6 +48,7 @@ struct ProductI16Wide {
     }
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        if (kMask == Mask::kLower && block.x() * kColumns > block.y() * kRows + kRows - 1) return;
         const DigitPlace& place = args.a.place;
         const Lines<kRows, kPlanesA> a(block, args.a, block.y() * kRows);
         const Lines<kColumns, kPlanesB> b(block, args.b, block.x() * kColumns);
@@ -202,6 +205,7 @@ private:
     struct Outputs {
         unsigned own_row, own_column;  // in the tile
         unsigned rows, columns;        // that there are from the thread's first on
+        unsigned above, left_out;      // how far the first one's row is below the diagonal, or above it
         std::uint64_t upper, lower;    // the first output of both rows
         bool whole;                    // all of them are there
         bool pairs;                    // two neighbours can be stored together
@@ -213,11 +217,16 @@ private:
             columns = column < args.b.place.lines ? args.b.place.lines - column : 0;
             upper = args.to.matrix(block.z()) + args.to.row_stride * row + column;
             lower = upper + 8 * args.to.row_stride;
-            whole = rows > 8 && columns + 6 >= kColumns;
+            whole = rows > 8 && columns + 6 >= kColumns &&
+                    (kMask == Mask::kNone || block.x() * kColumns + kColumns - 1 <= block.y() * kRows);
+            above = row >= column ? row - column : 0;
+            left_out = row < column ? column - row : 0;
             pairs = args.to.row_stride % 2 == 0 && is_aligned8(args.c.data + upper);
         }
         [[nodiscard]] ASSAY_SIMT bool has(unsigned at) const {
-            return at / 2 % 2 * 8 < rows && at / 4 * 8 + at % 2 < columns;
+            const unsigned down = at / 2 % 2 * 8, right = at / 4 * 8 + at % 2;
+            if (kMask == Mask::kLower && right + left_out > down + above) return false;
+            return down < rows && right < columns;
         }
         [[nodiscard]] ASSAY_SIMT std::uint64_t place(unsigned at) const {
             return (at / 2 % 2 == 0 ? upper : lower) + at / 4 * 8 + at % 2;
@@ -291,6 +300,10 @@ private:
     // Two neighbours in a row.
     static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Outputs& to, unsigned at,
                                  float one, float other, AllFinite& finite) {
+        if (kMask == Mask::kLower) {
+            one = mul_rn(one, args.scale);
+            other = mul_rn(other, args.scale);
+        }
         if (args.bias != nullptr) {
             const float* const bias = block.template shared<Shared>().bias + to.own_column + at / 4 * 8;
             one = add_rn(one, bias[0]);

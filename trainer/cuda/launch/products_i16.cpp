@@ -24,15 +24,23 @@ template <Mask kMask, unsigned kPlanes>
 void choose_pack(LaunchStream stream, const PackArgs& args, unsigned matrices) {
     constexpr unsigned kShort = 256;  // numbers of a block that a few warps read at a time
     const bool across = args.from.place.row_stride == 1 && args.from.place.col_stride != 1;
-    if (!across) return start<Pack<kMask, kPlanes>>(stream, args, matrices);
+    if (!across) {
+        const unsigned length = args.place.length(0);
+        if (length <= 128) return start<Pack<kMask, kPlanes, 1>>(stream, args, matrices);
+        if constexpr (kMask == Mask::kNone) {
+            if (length > 1024 && length <= 3072)
+                return start<Pack<kMask, kPlanes, 24>>(stream, args, matrices);
+        }
+        return start<Pack<kMask, kPlanes, 8>>(stream, args, matrices);
+    }
     if (args.place.block <= kShort) return start<PackAcross<kMask, kPlanes, 4>>(stream, args, matrices);
     start<PackAcross<kMask, kPlanes, 16>>(stream, args, matrices);
 }
 
 template <unsigned kPlanesA, Mask kMask>
 void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) {
-    if constexpr (kMask == Mask::kNone) {
-        using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128>;
+    if constexpr (kMask == Mask::kNone || kMask == Mask::kLower) {
+        using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask>;
         if (args.a.place.depth != 0 && args.to.col_stride == 1 && fills<Wide>(args, matrices) && has_wgmma())
             return start<Wide>(stream, args, matrices);
     }
