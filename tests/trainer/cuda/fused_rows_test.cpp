@@ -64,7 +64,7 @@ struct SquareCase {
         // What a query does not see is left as it was.
         return same(square, p) && same(row_max, max) && same(row_sum, sum);
     }
-    static constexpr std::size_t kDim = 16;
+    static constexpr std::size_t kDim = 12;
     std::mt19937 random{53};
     std::size_t context, squares;
     CardFloats scores, dp, p, ds, max, sum;

@@ -46,7 +46,8 @@ template <SoftmaxKind kKind, unsigned kHeld, SoftmaxFault kFault = SoftmaxFault:
 struct SoftmaxRows {
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = kHeld <= 8 ? 4 : 3;  // registers
+    // Registers, of which a gradient needs more: the compiler loads much of the other square ahead.
+    static constexpr unsigned kBlocks = kHeld <= 8 ? 4 : kKind == SoftmaxKind::kGradient ? 2 : 3;
     static constexpr bool kWaits = true;
     using Args = SoftmaxArgs;
     struct Shared {};
