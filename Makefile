@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
 .PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
-.PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record cuda-roofline format lint clean
+.PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -50,11 +50,6 @@ cuda-mutants: ## break every CUDA kernel a line at a time; the tests must see it
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target cuda_host_test
 	@python3 tests/tools/cuda_mutants.py $(MUTANT_FLAGS)
-
-cuda-roofline: ## what compiled kernels need at least on an H100, counted from their instructions, into docs/gpu.md; runs nothing
-	@.ci/setup roofline
-	@python3 tests/tools/cuda_kernels.py
-	@python3 tests/tools/cuda_roofline.py --write
 
 cuda-record: ## on a machine with a card: everything that needs one, into docs/benchmarks.md and docs/portability.md; CARD=0, RECORD_FLAGS=…
 	@command -v nvidia-smi >/dev/null || { echo "error: no NVIDIA driver is here (nvidia-smi), and so no card" >&2; exit 8; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tries everything that needs a card on card N of this machine, and writes what came out into docs/benchmarks.md and
-docs/portability.md. Nobody has run it yet.
+docs/portability.md.
 
 usage: cuda_record.py BIN [--card N] [--seconds S] [--dry]
 

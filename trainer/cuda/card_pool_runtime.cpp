@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and a stream of work by CUDA's runtime. Compiled to an object; no card has run it.
+// Memory and a stream of work by CUDA's runtime.
 #include "trainer/cuda/card_pool.hpp"
 
 namespace assay::trainer::cuda {

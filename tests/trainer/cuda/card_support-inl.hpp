@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives tests of kernels, where nvcc compiles them, a card in place of the emulation: vectors in memory that
 // host and card share, and the names of the emulation that they use. ASSAY_TEST_CARD names the card
-// ("cuda:0"). Compiled; no card has run it.
+// ("cuda:0").
 #pragma once
 
 #include <cuda_runtime.h>

@@ -3,7 +3,10 @@
 #include "trainer/cuda/simt/simt.hpp"
 
 #include <array>
+#include <cstring>
 #include <numeric>
+#include <random>
+#include <vector>
 
 #include "tests/trainer/cuda/cuda_support.hpp"
 
@@ -184,6 +187,84 @@ TEST_CASE("what is copied to shared memory is there after the wait and not befor
     launch<Copied<false>>({1}, stream, {in.data(), output(early), 0});
     REQUIRE(early == Integers(64, -1));
     REQUIRE_FALSE(stream.faults().any());
+}
+
+TEST_CASE("a grid that no card takes is a fault", "[trainer][cuda]") {
+    const Integers in = counted(64);
+    KernelStream stream(two_threads());
+    Integers out(64);
+    launch<Reverse<true>>({0, 65'536, 1}, stream, {in.data(), output(out), 0});
+    REQUIRE(stream.faults().count(FaultKind::kTooManyBlocks) == 1);
+}
+
+namespace {
+struct WarpgroupArgs {
+    const std::uint32_t* a = nullptr;  // 64 lines of 16 words of digits
+    const std::uint32_t* b = nullptr;  // 16 lines
+    OutputArray<std::int32_t> d;       // [64,16]
+};
+// What it does with a tile that is still being multiplied.
+enum class Tile : std::uint8_t { kLeft, kChanged };
+
+template <Tile kTile>
+struct Warpgroup : Base {
+    static constexpr unsigned kThreads = 128;
+    using Args = WarpgroupArgs;
+    struct Shared {
+        alignas(1024) std::uint32_t a[64 * 16];
+        alignas(1024) std::uint32_t b[16 * 16];
+    };
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.d);
+    }
+    static void run(const SimtBlock& block, const Args& args) {
+        Shared& shared = block.shared<Shared>();
+        for (unsigned i = block.thread(); i < 64 * 16; i += kThreads)
+            shared.a[swizzled_word(i / 16, i % 16)] = args.a[i];
+        for (unsigned i = block.thread(); i < 16 * 16; i += kThreads)
+            shared.b[swizzled_word(i / 16, i % 16)] = args.b[i];
+        block.share_with_wgmma();
+        block.sync();
+        std::int32_t d[8] = {};
+        block.wgmma_begin();
+        for (unsigned step = 0; step < 2; ++step) block.wgmma_s8(d, shared.a, shared.b, step);
+        block.wgmma_commit();
+        block.sync();
+        if (kTile == Tile::kChanged && block.thread() == 0) shared.a[0] ^= 0x01010101U;
+        block.sync();
+        block.wgmma_wait<0>();
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned row = block.warp() * 16 + block.lane() / 4 + i / 2 % 2 * 8;
+            args.d.set(row * 16 + i / 4 * 8 + block.lane() % 4 * 2 + i % 2, d[i]);
+        }
+    }
+};
+}  // namespace
+
+TEST_CASE("a warpgroup multiplies tiles of digits, and sees one that changes meanwhile", "[trainer][cuda]") {
+    std::mt19937 random(9);
+    std::vector<std::int8_t> a(64 * 64), b(16 * 64);
+    for (auto* all : {&a, &b}) {
+        for (std::int8_t& digit : *all) digit = static_cast<std::int8_t>(random());
+    }
+    Integers law(64 * 16), out(64 * 16);
+    for (unsigned i = 0; i < 64; ++i) {
+        for (unsigned j = 0; j < 16; ++j) {
+            for (unsigned k = 0; k < 64; ++k) law[i * 16 + j] += a[i * 64 + k] * b[j * 64 + k];
+        }
+    }
+    std::vector<std::uint32_t> a_words(64 * 16), b_words(16 * 16);
+    std::memcpy(a_words.data(), a.data(), a.size());
+    std::memcpy(b_words.data(), b.data(), b.size());
+    for (const StreamOptions& options : all_orders()) {
+        KernelStream stream(two_threads(), options);
+        launch<Warpgroup<Tile::kLeft>>({1}, stream, {a_words.data(), b_words.data(), output(out)});
+        REQUIRE(out == law);
+        REQUIRE_FALSE(stream.faults().any());
+        launch<Warpgroup<Tile::kChanged>>({1}, stream, {a_words.data(), b_words.data(), output(out)});
+        REQUIRE(stream.faults().count(FaultKind::kMovedOperand) > 0);
+    }
 }
 
 namespace {

@@ -112,6 +112,8 @@ inline bool has_wgmma() { return true; }
 template <class Kernel>
 void run_kernel(Grid grid, KernelStream& stream, typename Kernel::Args args) {
     static_assert(Kernel::kThreads % kWarp == 0);
+    constexpr unsigned kMostAcross = 65'535;  // along y and z, on every card
+    if (grid.y > kMostAcross || grid.z > kMostAcross) stream.faults().add(FaultKind::kTooManyBlocks);
     std::vector<std::unique_ptr<std::atomic<std::uint8_t>[]>> marks;
     if (stream.checks()) {
         Kernel::outputs(args, [&](auto& output) {

@@ -30,8 +30,9 @@ enum class FaultKind : std::uint8_t {
     kTwoWrites,       ///< a number of an output was written twice
     kOutsideOutput,   ///< a number beyond an output was written
     kMovedOperand,    ///< a tile changed between a warpgroup's product and its wait
+    kTooManyBlocks,   ///< a grid that no card takes
 };
-inline constexpr std::size_t kFaultKinds = 7;
+inline constexpr std::size_t kFaultKinds = 8;
 
 /// How often each kind of fault was seen. Any thread adds.
 class SimtFaults {
