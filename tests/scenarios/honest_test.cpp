@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // The first miner has two devices, of which the first is lost in its second segment.
-constexpr const char* kFault = "cuda-host lost 300";
+constexpr const char* kFault = "cuda-host lost 120";
 ScenarioPlan two_devices_plan() {
     ::setenv("ASSAY_DEVICE_FAULT", kFault, 1);  // of that device alone, and no other miner has one
     ScenarioPlan plan = small_plan();

@@ -192,8 +192,7 @@ void CudaDevice::logits(const GroupCall& call) {
     linear(part);
 }
 
-// What adds to a gradient of parameters keeps what is not finite: nobody looks at it before the norm, which
-// reads all of it.
+// The norm reads every gradient, and notes once more who wrote one that is not finite.
 void CudaDevice::collect(const GroupCall& call) {
     for (const std::uint32_t index : call.group.operators) {
         const OperatorCall one = call_of(index, call.tensors);

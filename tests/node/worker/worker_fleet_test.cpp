@@ -137,7 +137,7 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
         std::uint32_t boundaries = 0;  // that the other device goes on from
     };
     for (const auto& [fault, text, boundaries] :
-         {Break{"cuda-host lost 400", "the device is lost", 1},
+         {Break{"cuda-host lost 140", "the device is lost", 1},
           Break{"cuda-host dies 20", "died 2 times in a row", 0}, Break{"cuda-host memory 9", "memory", 2}}) {
         INFO(fault);
         Told told;
@@ -181,7 +181,7 @@ TEST_CASE("a device with other bits is left out at the start, with the operator 
 TEST_CASE("the last device stays, and its refusals come as they are") {
     const FleetStage stage;
     Told told;
-    const auto fleet = fleet_of({"cuda-host", "cuda:9999"}, "cuda-host lost 400", told).value();
+    const auto fleet = fleet_of({"cuda-host", "cuda:9999"}, "cuda-host lost 140", told).value();
     CHECK(told.lines().size() == 1);  // the card that is not there
     const StateFile base = opened(*fleet, stage.job);
     const auto answer = call(*fleet, train_request(0), {base.bytes});
@@ -228,7 +228,7 @@ TEST_CASE(
                                << "  if [ -e " << program.string() << ".died ]\n"
                                << "  then export ASSAY_DEVICE_FAULT='cuda-host "
                                << (wrong ? "wrong 17" : "lost 60") << "'\n"
-                               << "  else export ASSAY_DEVICE_FAULT='cuda-host dies 400'; : > "
+                               << "  else export ASSAY_DEVICE_FAULT='cuda-host dies 140'; : > "
                                << program.string() << ".died\n"
                                << "  fi;; esac\n"
                                << "exec " << options().program.string() << " \"$@\"\n";

@@ -51,7 +51,7 @@ OperandPlace place_of(MatrixView view) { return {view.row_stride, view.col_strid
 struct ProductCase {
     Shape s;
     unsigned planes;
-    CardFloats a, b, before, wanted;
+    CardFloats a, b, before, wanted, bias;
     MatrixView left, right;
     ChainStart start;
     ProductCase(std::mt19937& random, Shape shape, unsigned digits, bool turned_a, bool turned_b,
@@ -62,8 +62,15 @@ struct ProductCase {
         wanted = before = numbers(random, std::size_t{s.m} * s.n);
         left = turned_a ? MatrixView{a.data(), 1, s.m} : MatrixView{a.data(), s.k, 1};
         right = turned_b ? MatrixView{b.data(), 1, s.k} : MatrixView{b.data(), s.n, 1};
+        compute();
+    }
+    // What the law makes of the operands.
+    void compute() {
+        wanted = before;
         arithmetic::exact_product({s.m, s.n, s.k}, {static_cast<std::uint8_t>(planes), 2, s.block}, left,
                                   right, start, wanted.data(), s.n);
+        if (bias.empty()) return;
+        for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += bias[i % s.n];
     }
     // With digits packed by `pack` and multiplied by `multiply`.
     template <class PackWith, class MultiplyWith>
@@ -76,6 +83,7 @@ struct ProductCase {
                                 .b = packed_b.digits(),
                                 .c = output(c),
                                 .to = {.row_stride = s.n},
+                                .bias = bias.empty() ? nullptr : bias.data(),
                                 .carry = start == ChainStart::kCarry});
         return same(c, wanted);
     }
@@ -122,9 +130,11 @@ TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
     int i = 0;
     for (const Shape s : kWideShapes) {
         for (const unsigned planes : {2U, 3U}) {
-            const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
-                                  i % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero,
-                                  i % 2 == 0 ? Draw::kWild : Draw::kTame);
+            ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                            i % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero,
+                            i % 2 == 0 ? Draw::kWild : Draw::kTame);
+            if (i % 4 < 2) one.bias = numbers(random, s.n);
+            one.compute();
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
             in_every_order([&](TestStream& stream) {
                 REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
@@ -137,6 +147,65 @@ TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
             ++i;
         }
     }
+}
+
+TEST_CASE("warpgroups finish sums of any exponent", "[trainer][cuda]") {
+    if (!has_wgmma()) return;
+    std::mt19937 random(38);
+    // Powers of two that one factor holds, just holds, and does not hold; lines of zeros.
+    for (const int power : {0, 60, 76, 77, 100, -60, -50, -100}) {
+        for (const unsigned planes : {2U, 3U}) {
+            ProductCase one(random, {20, 30, 100, 64}, planes, false, false, ChainStart::kCarry, Draw::kTame);
+            for (std::size_t at = 0; at < one.a.size(); ++at) {
+                const std::size_t line = at / one.s.k;
+                one.a[at] = line % 3 == 0 ? std::ldexp(one.a[at], power) : line % 3 == 1 ? 0.0F : one.a[at];
+            }
+            one.compute();
+            INFO("2^" << power << ", digits " << planes);
+            TestStream stream = test::one_stream();
+            REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                                 [&](const ProductI16Args& args) {
+                                     if (planes == 3) return start_one<ProductI16Wide<3, 96>>(stream, args);
+                                     start_one<ProductI16Wide<2, 128>>(stream, args);
+                                 }));
+            REQUIRE_FALSE(stream.faults().any());
+        }
+    }
+}
+
+TEST_CASE("large products go to warpgroups by themselves", "[trainer][cuda]") {
+    // 32 tiles of 128 × 128, cut in both directions.
+    std::mt19937 random(39);
+    const ProductCase one(random, {493, 991, 64, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
+    TestStream stream = test::one_stream();
+    REQUIRE(one.is_right(stream));
+    REQUIRE_FALSE(stream.faults().any());
+}
+
+TEST_CASE("products of digits note what is not finite, wherever it lies", "[trainer][cuda]") {
+    std::mt19937 random(40);
+    const auto noted = [&](auto kernel, std::size_t at, float value) {
+        ProductCase one(random, {70, 130, 32, 16384}, 2, false, false, ChainStart::kCarry, Draw::kTame);
+        if (at < one.before.size()) one.before[at] = value;
+        test::Note note;
+        TestStream stream = test::one_stream();
+        static_cast<void>(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                                       [&](ProductI16Args args) {
+                                           args.watch = {note.at(), 7};
+                                           start_one<decltype(kernel)>(stream, args);
+                                       }));
+        return note.value();
+    };
+    const auto sees_all = [&](auto kernel) {
+        REQUIRE(noted(kernel, SIZE_MAX, 0.0F) == kNoOperator);
+        for (const float value : {INFINITY, -INFINITY, NAN}) {
+            // A whole tile, its border, and the last output of all.
+            for (const std::size_t at : {std::size_t{0}, std::size_t{129}, std::size_t{69} * 130 + 129})
+                REQUIRE(noted(kernel, at, value) == 7);
+        }
+    };
+    sees_all(ProductI16<2, 2, 2, Mask::kNone>{});
+    if (has_wgmma()) sees_all(ProductI16Wide<2, 128>{});
 }
 
 TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {

@@ -158,6 +158,17 @@ TEST_CASE("shared memory that nobody wrote is not zero", "[trainer][cuda]") {
     }
 }
 
+namespace {
+struct Misaligned : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        Shared& shared = block.shared<Shared>();
+        block.copy16(&shared.numbers[1], args.in, true);
+        block.commit_copies();
+        block.wait_copies<0>();
+    }
+};
+}  // namespace
+
 TEST_CASE("every broken rule of the machine is counted under its name", "[trainer][cuda]") {
     const Integers in = counted(64);
     const auto count = [&](auto kernel, FaultKind kind) {
@@ -174,7 +185,9 @@ TEST_CASE("every broken rule of the machine is counted under its name", "[traine
     REQUIRE(count(MixedWarp{}, FaultKind::kMixedWarp) == 2);
     REQUIRE(count(Undeclared{}, FaultKind::kWaitUndeclared) == 64);
     REQUIRE(count(Copied<true, false>{}, FaultKind::kLeftCopies) == 64);
+    REQUIRE(count(Misaligned{}, FaultKind::kMisaligned) == 64);
     REQUIRE(count(Reverse<true>{}, FaultKind::kTwoWrites) == 0);
+    REQUIRE(count(Reverse<true>{}, FaultKind::kMisaligned) == 0);
 }
 
 TEST_CASE("what is copied to shared memory is there after the wait and not before", "[trainer][cuda]") {

@@ -52,14 +52,15 @@ struct LossRows {
         const float* const x = args.logits.data + row * args.cols;
         const auto count = static_cast<std::uint32_t>(args.cols);
         const std::uint32_t lane = block.lane(), any = lane < count ? lane : 0, target = args.targets[row];
-        // Before any lane writes: lanes meet between here and there.
-        float of_target = x[target];
+        float of_target = 0.0F;  // seen by the lane that has it, and writes it later
         bool finite = true;
         Largest largest{x[any], any};
         for (std::uint32_t i = lane; i < count; i += kWarp) {
             finite = is_finite(x[i]) && finite;
             largest.see(x[i], i);
+            if (i == target) of_target = x[i];
         }
+        of_target = block.shfl(of_target, target % kWarp);
         const float max = largest.among_lanes(block);
         float part = 0.0F;
         for (std::uint32_t i = lane; i < count; i += kWarp) part = add_rn(part, exp32(sub_rn(x[i], max)));

@@ -67,6 +67,7 @@ struct ProductI16Wide {
             const unsigned tiles = tiles_of(place, k);
             share_exponents(block, args, k);
             clear(sums);
+            hold(block, sums);
             ASSAY_NO_UNROLL
             for (unsigned tile = 0; tile < tiles; ++tile) {
                 block.template wait_copies<kAhead - 1>();
@@ -79,6 +80,7 @@ struct ProductI16Wide {
                 block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
             }
             block.template wgmma_wait<0>();
+            hold(block, sums);
             finish_block(block, args, k, k + 1 == blocks, sums);
         }
         block.template wait_copies<0>();
@@ -131,6 +133,11 @@ private:
     static ASSAY_SIMT void clear(Sums& sums) {
         ASSAY_UNROLL
         for (unsigned i = 0; i < kWeights * kNumbers; ++i) sums[i / kNumbers][i % kNumbers] = 0;
+    }
+
+    static ASSAY_SIMT void hold(const SimtBlock& block, Sums& sums) {
+        ASSAY_UNROLL
+        for (unsigned weight = 0; weight < kWeights; ++weight) block.wgmma_hold(sums[weight]);
     }
 
     static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, unsigned k) {
@@ -294,7 +301,7 @@ private:
                 }
             }
         }
-        args.watch.note(block, finite.found());
+        if (last) args.watch.note(block, finite.found());
     }
 
     // Two neighbours in a row.

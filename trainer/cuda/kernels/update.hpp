@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives devices the end of a step (contracts/arithmetic/optimizer.hpp): the global norm by tiles and the
-// fixed tree, the clip, AdamW; and the check that numbers are finite, which every operator's outputs go
-// through.
+// fixed tree, the clip, AdamW; and the check that the numbers of a whole array are finite.
 #pragma once
 
 #include <cstdint>

@@ -176,6 +176,8 @@ public:
                              unsigned step) const {
 #ifdef ASSAY_WGMMA
         wgmma(d, tile_descriptor(a, step), tile_descriptor(b, step));
+#else
+        __trap();  // nobody may have started the kernel here
 #endif
     }
     ASSAY_SIMT void wgmma_begin() const {
@@ -194,6 +196,13 @@ public:
         asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
 #endif
     }
+    /// Keeps the compiler from moving what is done with sums to the other side: before wgmma_begin, and after
+    /// wgmma_wait.
+    template <unsigned words>
+    ASSAY_SIMT void wgmma_hold(std::int32_t (&d)[words]) const {
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < words; ++i) asm volatile("" : "+r"(d[i])::"memory");
+    }
     ASSAY_SIMT void share_with_wgmma() const {
 #ifdef ASSAY_WGMMA
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -211,18 +220,6 @@ private:
                                 kEightRows = std::uint64_t{512 / 16} << 32U;
         const std::uint64_t start = (shared_address(tile) + 32 * step) / 16 & 0x3fffU;
         return kSwizzle64 | kEightRows | std::uint64_t{1} << 16U | start;
-    }
-    ASSAY_SIMT static void wgmma(std::int32_t (&d)[32], std::uint64_t a, std::uint64_t b) {
-        asm volatile(
-            "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, "
-            "%11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
-            "%30, %31}, %32, %33, 1;"
-            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]),
-              "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]),
-              "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]),
-              "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]),
-              "+r"(d[29]), "+r"(d[30]), "+r"(d[31])
-            : "l"(a), "l"(b));
     }
     ASSAY_SIMT static void wgmma(std::int32_t (&d)[64], std::uint64_t a, std::uint64_t b) {
         asm volatile(
@@ -287,8 +284,12 @@ void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
     entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, dynamic, stream>>>(args);
 }
 
-/// Whether kernels may call wgmma_s8 on the card that the calling thread uses.
+/// Whether kernels may call wgmma_s8 on the card that the calling thread uses: it has the instructions, and
+/// this build has machine code with them (ASSAY_CUDA_90A; trainer/cuda/CMakeLists.txt).
 inline bool has_wgmma() {
+#ifndef ASSAY_CUDA_90A
+    return false;
+#endif
     int card = 0, major = 0, minor = 0;
     if (cudaGetDevice(&card) != cudaSuccess) return false;
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, card) != cudaSuccess) return false;

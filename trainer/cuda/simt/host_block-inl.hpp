@@ -79,6 +79,8 @@ public:
     void wgmma_wait() const {
         finish_products(n);
     }
+    template <unsigned words>
+    void wgmma_hold(std::int32_t (&)[words]) const {}
     void share_with_wgmma() const {}
 
     void copy4(void* to, const void* from, bool valid) const { copy(to, from, 4, valid); }

@@ -209,6 +209,10 @@ void* SimtBlock::shared_memory() const {
 }
 
 void SimtBlock::copy(void* to, const void* from, unsigned bytes, bool valid) const {
+    const auto is_aligned = [bytes](const void* at) {
+        return reinterpret_cast<std::uintptr_t>(at) % bytes == 0;
+    };
+    if (!is_aligned(to) || (valid && !is_aligned(from))) runner_.fault(FaultKind::kMisaligned);
     std::memset(to, kPoison, bytes);
     BlockRunner::Thread& one = *runner_.threads_[thread_];
     one.copies.push_back({to, from, bytes, valid, one.groups});
@@ -291,8 +295,8 @@ bool SimtFaults::any() const {
 
 std::string SimtFaults::to_text() const {
     constexpr std::array<const char*, kFaultKinds> kNames = {
-        "left barriers", "mixed warps",    "undeclared waits", "left copies",
-        "second writes", "writes outside", "moved operands",   "grids too large"};
+        "left barriers",  "mixed warps",    "undeclared waits", "left copies",      "second writes",
+        "writes outside", "moved operands", "grids too large",  "misaligned copies"};
     std::string text;
     for (std::size_t i = 0; i < kFaultKinds; ++i) {
         if (counts_[i] == 0) continue;

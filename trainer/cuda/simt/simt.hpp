@@ -22,8 +22,9 @@
 //
 // Where has_wgmma(), four warps that follow one another from a multiple of four on, a warpgroup, multiply
 // tiles in shared memory: wgmma_begin(), wgmma_s8, wgmma_commit(), and wgmma_wait<n>() for all but the last n
-// groups. Until then nobody changes the tiles or looks at the sums. share_with_wgmma() comes between a
-// thread's writes or copies to a tile and the barrier after which it is multiplied.
+// groups. Until then nobody changes the tiles or looks at the sums, as wgmma_hold(sums) tells the compiler
+// before the first product and after the last wait. share_with_wgmma() comes between a thread's writes or
+// copies to a tile and the barrier after which it is multiplied.
 #pragma once
 
 #include <cstdint>
