@@ -58,7 +58,7 @@ TEST_CASE("a sum is finished as the law does it, subnormal and beyond all number
         if (random() % 2 == 0) sum = -sum;
         const auto exponent = static_cast<std::int32_t>(random() % 530) - 288;
         if (exponent > 226) continue;
-        const std::int32_t law = bits(arithmetic::finish(sum, exponent));
+        const std::uint32_t law = bits(arithmetic::finish(sum, exponent));
         if (bits(finish(sum, exponent)) != law) FAIL("sum " << sum << ", exponent " << exponent);
         const bool small = exponent >= -2 * kSmallExponent && exponent <= 2 * kSmallExponent;
         if (small && bits(finish_small(sum, exponent)) != law)
