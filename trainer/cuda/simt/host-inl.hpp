@@ -3,9 +3,10 @@
 // what a GPU's scheduler may do and says where a kernel breaks the machine's rules. Threads of a block are
 // loops where the kernel declares that they never wait, else fibers (Boost.Context). Between two waits they
 // run one after another in the stream's order. Shared memory holds 0xff when a block begins, and the
-// destination of a copy until its wait. Products of warpgroups are made at their wait, and compared with what
-// they were at their call: an operand that changed between is a fault. It cannot show what a compiler for a
-// GPU does wrong, races inside one thread order that no order brings out, or speed.
+// destination of a copy until its wait. Products of warpgroups are made at their call and
+// there after their wait, and operands that changed between are a fault. It cannot show what a compiler for a
+// GPU does wrong, races inside one thread order that no order brings out, the descriptors of tiles and
+// the fences before products of warpgroups, or speed.
 #pragma once
 
 #include <atomic>

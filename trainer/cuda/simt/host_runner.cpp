@@ -237,29 +237,69 @@ void SimtBlock::finish_copies(unsigned but_last) const {
 }
 
 namespace {
-// Of a lane: number i of a warpgroup's product of two tiles.
-std::int32_t product_of(const std::uint32_t* a, const std::uint32_t* b, unsigned step, unsigned thread,
-                        unsigned i) {
-    const unsigned lane = thread % 32, row = thread / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8;
-    const unsigned column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-    std::int32_t sum = 0;
-    for (unsigned word = 0; word < 8; ++word) {
-        const std::uint32_t left = a[swizzled_word(row, 8 * step + word)];
-        const std::uint32_t right = b[swizzled_word(column, 8 * step + word)];
-        for (unsigned shift = 0; shift < 32; shift += 8) {
-            sum += std::int32_t{static_cast<std::int8_t>(left >> shift)} *
-                   std::int32_t{static_cast<std::int8_t>(right >> shift)};
+// A lane's place in a warpgroup's product of two tiles: its numbers' rows and columns.
+struct LanePlace {
+    unsigned row, column;
+    explicit LanePlace(unsigned thread)
+        : row(thread / 32 % 4 * 16 + thread % 32 / 4), column(thread % 4 * 2) {}
+    [[nodiscard]] unsigned row_of(unsigned i) const { return row + i / 2 % 2 * 8; }
+    [[nodiscard]] unsigned column_of(unsigned i) const { return column + i / 4 * 8 + i % 2; }
+};
+
+using LineDigits = std::array<std::int8_t, 32>;
+
+LineDigits digits_of(const std::uint32_t* tile, unsigned line, unsigned step) {
+    LineDigits digits;
+    for (unsigned word = 0; word < 8; ++word)
+        std::memcpy(&digits[4 * word], &tile[swizzled_word(line, 8 * step + word)], sizeof(std::uint32_t));
+    return digits;
+}
+
+// Calls each(i, left, right) with the digits of every number that the lane makes.
+template <class Each>
+void each_pair(const std::uint32_t* a, const std::uint32_t* b, unsigned step, unsigned thread, unsigned words,
+               const Each& each) {
+    const LanePlace place(thread);
+    const LineDigits rows[2] = {digits_of(a, place.row_of(0), step), digits_of(a, place.row_of(2), step)};
+    for (unsigned first = 0; first < words; first += 4) {
+        for (unsigned side = 0; side < 2; ++side) {
+            const LineDigits right = digits_of(b, place.column_of(first + side), step);
+            for (unsigned down = 0; down < 2; ++down) each(first + 2 * down + side, rows[down], right);
         }
     }
-    return sum;
+}
+
+// Of all operands that the lane's numbers are made of.
+std::uint64_t digest_of(const std::uint32_t* a, const std::uint32_t* b, unsigned step, unsigned thread,
+                        unsigned words) {
+    std::uint64_t digest = 0xcbf29ce484222325U;
+    const auto add = [&](const LineDigits& line) {
+        for (unsigned at = 0; at < line.size(); at += 8) {
+            std::uint64_t eight = 0;
+            std::memcpy(&eight, &line[at], sizeof eight);
+            digest = (digest ^ eight) * 0x100000001b3U;
+            digest ^= digest >> 29U;
+        }
+    };
+    const LanePlace place(thread);
+    for (const unsigned i : {0U, 2U}) add(digits_of(a, place.row_of(i), step));
+    for (unsigned first = 0; first < words; first += 4) {
+        for (unsigned side = 0; side < 2; ++side) add(digits_of(b, place.column_of(first + side), step));
+    }
+    return digest;
 }
 }  // namespace
 
 void SimtBlock::begin_product(std::int32_t* d, unsigned words, const std::uint32_t* a, const std::uint32_t* b,
                               unsigned step) const {
     BlockRunner::Thread& one = *runner_.threads_[thread_];
-    BlockRunner::Product product{d, a, b, step, one.product_groups, std::vector<std::int32_t>(words)};
-    for (unsigned i = 0; i < words; ++i) product.seen[i] = product_of(a, b, step, thread_, i);
+    BlockRunner::Product product{d, a, b, step, one.product_groups, std::vector<std::int32_t>(words), 0};
+    each_pair(a, b, step, thread_, words, [&](unsigned i, const LineDigits& left, const LineDigits& right) {
+        std::int32_t sum = 0;
+        for (unsigned k = 0; k < left.size(); ++k) sum += std::int32_t{left[k]} * std::int32_t{right[k]};
+        product.sums[i] = sum;
+    });
+    product.operands = digest_of(a, b, step, thread_, words);
     one.products.push_back(std::move(product));
 }
 
@@ -272,11 +312,12 @@ void SimtBlock::finish_products(unsigned but_last) const {
     };
     for (const BlockRunner::Product& product : one.products) {
         if (!is_done(product)) continue;
-        for (unsigned i = 0; i < product.seen.size(); ++i) {
-            if (product_of(product.a, product.b, product.step, thread_, i) != product.seen[i])
-                runner_.fault(FaultKind::kMovedOperand);
+        const auto words = static_cast<unsigned>(product.sums.size());
+        if (digest_of(product.a, product.b, product.step, thread_, words) != product.operands)
+            runner_.fault(FaultKind::kMovedOperand);
+        for (unsigned i = 0; i < words; ++i) {
             product.d[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(product.d[i]) +
-                                                     static_cast<std::uint32_t>(product.seen[i]));
+                                                     static_cast<std::uint32_t>(product.sums[i]));
         }
     }
     std::erase_if(one.products, is_done);

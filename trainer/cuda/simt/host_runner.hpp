@@ -43,7 +43,8 @@ private:
         const std::uint32_t* b = nullptr;
         unsigned step = 0;
         unsigned group = 0;
-        std::vector<std::int32_t> seen;  // what it was when it was begun
+        std::vector<std::int32_t> sums;  // as they are when it is begun
+        std::uint64_t operands = 0;      // a digest of what they are made of
     };
     struct Thread {
         Thread(BlockRunner& runner, unsigned index) : block(runner, index) {}
