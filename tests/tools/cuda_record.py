@@ -122,8 +122,9 @@ def measure(options):
         folder = Path(name)
         run("digits by the card's units", [options.bin / "cuda_card_test", "*beside cuBLASLt*"],
             env={**named, "ASSAY_INT8_FOLDER": str(folder)})
-        found["int8"] = last_line(run("the same by cuBLASLt", [os.environ.get("ASSAY_PEER_PYTHON", ROOT / ".venv/bin/python"),
-                                                               ROOT / "tests/tools/cuda_int8.py", folder, device]))
+        python = os.environ.get("ASSAY_PEER_PYTHON", ROOT / ".venv/bin/python")
+        found["int8"] = last_line(run("the same by cuBLASLt",
+                                      [python, ROOT / "tests/tools/cuda_int8.py", folder, device]))
         text = sorted(ROOT.glob("docs/*.md"))
         run("packing a text", [program, "data", "pack", *text, "--out", folder / "data", "--vocabulary", "512"])
         found["roots"] = {}

@@ -217,9 +217,9 @@ struct WarpgroupArgs {
     OutputArray<std::int32_t> d;       // [64,16]
 };
 // What it does with a tile that is still being multiplied.
-enum class Tile : std::uint8_t { kLeft, kChanged };
+enum class TileFate : std::uint8_t { kLeft, kChanged };
 
-template <Tile kTile>
+template <TileFate kTile>
 struct Warpgroup : Base {
     static constexpr unsigned kThreads = 128;
     using Args = WarpgroupArgs;
@@ -244,7 +244,7 @@ struct Warpgroup : Base {
         for (unsigned step = 0; step < 2; ++step) block.wgmma_s8(d, shared.a, shared.b, step);
         block.wgmma_commit();
         block.sync();
-        if (kTile == Tile::kChanged && block.thread() == 0) shared.a[0] ^= 0x01010101U;
+        if (kTile == TileFate::kChanged && block.thread() == 0) shared.a[0] ^= 0x01010101U;
         block.sync();
         block.wgmma_wait<0>();
         for (unsigned i = 0; i < 8; ++i) {
@@ -272,10 +272,10 @@ TEST_CASE("a warpgroup multiplies tiles of digits, and sees one that changes mea
     std::memcpy(b_words.data(), b.data(), b.size());
     for (const StreamOptions& options : all_orders()) {
         KernelStream stream(two_threads(), options);
-        launch<Warpgroup<Tile::kLeft>>({1}, stream, {a_words.data(), b_words.data(), output(out)});
+        launch<Warpgroup<TileFate::kLeft>>({1}, stream, {a_words.data(), b_words.data(), output(out)});
         REQUIRE(out == law);
         REQUIRE_FALSE(stream.faults().any());
-        launch<Warpgroup<Tile::kChanged>>({1}, stream, {a_words.data(), b_words.data(), output(out)});
+        launch<Warpgroup<TileFate::kChanged>>({1}, stream, {a_words.data(), b_words.data(), output(out)});
         REQUIRE(stream.faults().count(FaultKind::kMovedOperand) > 0);
     }
 }

@@ -83,7 +83,7 @@ private:
     };
 
     // How the tiles of an operand are copied.
-    enum class Way : std::uint8_t {
+    enum class CopyWay : std::uint8_t {
         kFours,  ///< four rows or columns that lie side by side at a time
         kWhole,  ///< one by one, where all of a tile is there
         kCut,    ///< one by one; what lies beyond the operand becomes zeros
@@ -101,20 +101,20 @@ private:
         unsigned count;      // of rows or columns from the tile's first on
         unsigned step, own;  // of the thread's first number
         bool by_k;           // neighbouring threads copy neighbours along k, since they lie side by side
-        Way way;
+        CopyWay way;
 
         ASSAY_SIMT CopiedTile(const SimtBlock& block, const float* matrix, Strides by, unsigned begin,
                               unsigned limit)
             : strides(by), count(limit - begin), by_k(by.k == 1) {
             const unsigned i = block.thread();
             const bool fours = by.own == 1 && by.k % 4 == 0 && is_aligned16(matrix);
-            way = count < kExtent ? Way::kCut : fours ? Way::kFours : Way::kWhole;
-            step = way == Way::kFours ? i / (kExtent / 4) : by_k ? i % kStep : i / kExtent;
-            own = way == Way::kFours ? i % (kExtent / 4) * 4 : by_k ? i / kStep : i % kExtent;
+            way = count < kExtent ? CopyWay::kCut : fours ? CopyWay::kFours : CopyWay::kWhole;
+            step = way == CopyWay::kFours ? i / (kExtent / 4) : by_k ? i % kStep : i / kExtent;
+            own = way == CopyWay::kFours ? i % (kExtent / 4) * 4 : by_k ? i / kStep : i % kExtent;
             data = matrix + (begin + own) * by.own + step * by.k;
-            next = way == Way::kFours ? 4 * kThreads / kExtent * by.k
-                   : by_k             ? kThreads / kStep * by.own
-                                      : kThreads / kExtent * by.k;
+            next = way == CopyWay::kFours ? 4 * kThreads / kExtent * by.k
+                   : by_k                 ? kThreads / kStep * by.own
+                                          : kThreads / kExtent * by.k;
         }
     };
 
@@ -139,9 +139,9 @@ private:
         constexpr unsigned kPitch = kExtent + kSkew, kCopies = CopiedTile<kExtent>::kCopies;
         const float* from = source.data + k * source.strides.k;
         float* const at = &to[source.step][source.own];
-        if (k + kStep > end || source.way == Way::kCut) {
+        if (k + kStep > end || source.way == CopyWay::kCut) {
             copy_cut<kExtent>(block, source, k, end, from, at);
-        } else if (source.way == Way::kFours) {
+        } else if (source.way == CopyWay::kFours) {
             ASSAY_UNROLL
             for (unsigned i = 0; i < kCopies / 4; ++i, from += source.next)
                 block.copy16(at + i * (4 * kThreads / kExtent) * kPitch, from, true);
@@ -161,7 +161,7 @@ private:
     static ASSAY_SIMT void copy_cut(const SimtBlock& block, const CopiedTile<kExtent>& source, unsigned k,
                                     unsigned end, const float* from, float* at) {
         constexpr unsigned kPitch = kExtent + kSkew;
-        const bool fours = source.way == Way::kFours;
+        const bool fours = source.way == CopyWay::kFours;
         const unsigned copies = CopiedTile<kExtent>::kCopies / (fours ? 4 : 1);
         const unsigned more_own = !fours && source.by_k ? kThreads / kStep : 0;
         const unsigned more_steps = fours ? 4 * kThreads / kExtent : source.by_k ? 0 : kThreads / kExtent;

@@ -50,10 +50,10 @@ struct ProductI16Wide {
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         if (kMask == Mask::kLower && block.x() * kColumns > block.y() * kRows + kRows - 1) return;
         const DigitPlace& place = args.a.place;
-        const Lines<kRows, kPlanesA> a(block, args.a, block.y() * kRows);
-        const Lines<kColumns, kPlanesB> b(block, args.b, block.x() * kColumns);
+        const CopiedDigits<kRows, kPlanesA> a(block, args.a, block.y() * kRows);
+        const CopiedDigits<kColumns, kPlanesB> b(block, args.b, block.x() * kColumns);
         const unsigned blocks = place.blocks();
-        Tile next;
+        PiecePlace next;
         for (unsigned stage = 0; stage < kAhead; ++stage) copy(block, place, a, b, stage, next);
         if (args.bias != nullptr && block.thread() < kColumns) {
             const unsigned column = block.x() * kColumns + block.thread();
@@ -95,7 +95,7 @@ private:
     }
 
     // A tile's place along k.
-    struct Tile {
+    struct PiecePlace {
         unsigned block = 0, piece = 0;
 
         ASSAY_SIMT void advance(const DigitPlace& place) {
@@ -107,7 +107,7 @@ private:
 
     // What a thread copies of an operand's lines: sixteen bytes of a piece, of some lines.
     template <unsigned kLines, unsigned kPlanes>
-    struct Lines {
+    struct CopiedDigits {
         static constexpr unsigned kChunks = 4 * kPlanes;  // of a line's piece, in all planes
         static constexpr unsigned kCopies = kLines * kChunks / kThreads;
         static_assert(kLines * kChunks % kThreads == 0);
@@ -115,7 +115,7 @@ private:
         std::uint64_t line_words;
         unsigned count;  // of lines that there are from the block's first on
 
-        ASSAY_SIMT Lines(const SimtBlock& block, const Digits& digits, unsigned first)
+        ASSAY_SIMT CopiedDigits(const SimtBlock& block, const Digits& digits, unsigned first)
             : own(digits.words + digits.place.first_word(digits.matrix(block.z()), first, 0)),
               line_words(digits.place.line_words()),
               count(digits.place.lines - first) {
@@ -164,8 +164,8 @@ private:
 
     // Copies the next tile of both operands, if there is one.
     static ASSAY_SIMT void copy(const SimtBlock& block, const DigitPlace& place,
-                                const Lines<kRows, kPlanesA>& a, const Lines<kColumns, kPlanesB>& b,
-                                unsigned stage, Tile& next) {
+                                const CopiedDigits<kRows, kPlanesA>& a,
+                                const CopiedDigits<kColumns, kPlanesB>& b, unsigned stage, PiecePlace& next) {
         if (next.block < place.blocks()) {
             Shared& shared = block.template shared<Shared>();
             const std::uint64_t piece =
@@ -178,9 +178,9 @@ private:
     }
 
     template <unsigned kLines, unsigned kPlanes>
-    static ASSAY_SIMT void copy_lines(const SimtBlock& block, const Lines<kLines, kPlanes>& lines,
+    static ASSAY_SIMT void copy_lines(const SimtBlock& block, const CopiedDigits<kLines, kPlanes>& lines,
                                       std::uint64_t piece, std::uint32_t (&to)[kPlanes][kLines * kWords]) {
-        using From = Lines<kLines, kPlanes>;
+        using From = CopiedDigits<kLines, kPlanes>;
         const std::uint64_t offset = piece * (kPlanes * kPieceWords);
         ASSAY_UNROLL
         for (unsigned i = 0; i < From::kCopies; ++i) {

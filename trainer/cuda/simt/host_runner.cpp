@@ -293,7 +293,8 @@ std::uint64_t digest_of(const std::uint32_t* a, const std::uint32_t* b, unsigned
 void SimtBlock::begin_product(std::int32_t* d, unsigned words, const std::uint32_t* a, const std::uint32_t* b,
                               unsigned step) const {
     BlockRunner::Thread& one = *runner_.threads_[thread_];
-    BlockRunner::Product product{d, a, b, step, one.product_groups, std::vector<std::int32_t>(words), 0};
+    BlockRunner::WarpgroupProduct product{d, a, b, step, one.product_groups, std::vector<std::int32_t>(words),
+                                          0};
     each_pair(a, b, step, thread_, words, [&](unsigned i, const LineDigits& left, const LineDigits& right) {
         std::int32_t sum = 0;
         for (unsigned k = 0; k < left.size(); ++k) sum += std::int32_t{left[k]} * std::int32_t{right[k]};
@@ -307,10 +308,10 @@ void SimtBlock::wgmma_commit() const { ++runner_.threads_[thread_]->product_grou
 
 void SimtBlock::finish_products(unsigned but_last) const {
     BlockRunner::Thread& one = *runner_.threads_[thread_];
-    const auto is_done = [&](const BlockRunner::Product& product) {
+    const auto is_done = [&](const BlockRunner::WarpgroupProduct& product) {
         return product.group + but_last < one.product_groups;
     };
-    for (const BlockRunner::Product& product : one.products) {
+    for (const BlockRunner::WarpgroupProduct& product : one.products) {
         if (!is_done(product)) continue;
         const auto words = static_cast<unsigned>(product.sums.size());
         if (digest_of(product.a, product.b, product.step, thread_, words) != product.operands)

@@ -37,7 +37,7 @@ private:
         unsigned group = 0;
     };
     // A lane's part of a warpgroup's product.
-    struct Product {
+    struct WarpgroupProduct {
         std::int32_t* d = nullptr;
         const std::uint32_t* a = nullptr;
         const std::uint32_t* b = nullptr;
@@ -55,7 +55,7 @@ private:
         unsigned groups = 0;      // of copies so far
         std::vector<Copy> copies;
         unsigned product_groups = 0;
-        std::vector<Product> products;
+        std::vector<WarpgroupProduct> products;
         boost::context::fiber fiber, caller;
     };
     struct Warp {
