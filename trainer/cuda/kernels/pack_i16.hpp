@@ -203,7 +203,7 @@ private:
 template <Mask kMask, unsigned kPlanes = 2, unsigned kWarps = 16, ProductFault kFault = ProductFault::kNone>
 struct PackAcross {
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = 1024 / kThreads;
+    static constexpr unsigned kBlocks = kWarps > 8 ? 2 : 6;
     static constexpr bool kWaits = true;
     static constexpr unsigned kOwn = kWarps > 8 ? 4 : 8;   // words of a line that a warp makes at a time
     static constexpr unsigned kTurnWords = kOwn * kWarps;  // and a block

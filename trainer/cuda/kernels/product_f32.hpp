@@ -14,7 +14,7 @@ struct ProductF32Args {
     OperandView a;  ///< [m,k]
     OperandView b;  ///< [k,n]
     OutputArray<float> c;
-    OperandPlace to;              ///< of c
+    OperandPlace to;              ///< of c, whose rows lie side by side (col_stride 1)
     const float* bias = nullptr;  ///< [n], added after the chain; null: none
     float scale = 1.0F;           ///< kLower: the chain's value is multiplied by it
     bool carry = false;           ///< goes on from what c holds
@@ -84,9 +84,9 @@ private:
 
     // How the tiles of an operand are copied.
     enum class CopyWay : std::uint8_t {
-        kFours,  ///< four rows or columns that lie side by side at a time
-        kWhole,  ///< one by one, where all of a tile is there
-        kCut,    ///< one by one; what lies beyond the operand becomes zeros
+        kFours,   ///< four rows or columns that lie side by side at a time
+        kAlongK,  ///< one by one, neighbours along k side by side, where all of a tile is there
+        kCut,     ///< one by one; what lies beyond the operand becomes zeros
     };
 
     // What a thread copies of an operand's tile at k = 0: found once, since a loop that found it again for
@@ -108,7 +108,9 @@ private:
             : strides(by), count(limit - begin), by_k(by.k == 1) {
             const unsigned i = block.thread();
             const bool fours = by.own == 1 && by.k % 4 == 0 && is_aligned16(matrix);
-            way = count < kExtent ? CopyWay::kCut : fours ? CopyWay::kFours : CopyWay::kWhole;
+            way = count < kExtent || !(fours || by_k) ? CopyWay::kCut
+                  : fours                             ? CopyWay::kFours
+                                                      : CopyWay::kAlongK;
             step = way == CopyWay::kFours ? i / (kExtent / 4) : by_k ? i % kStep : i / kExtent;
             own = way == CopyWay::kFours ? i % (kExtent / 4) * 4 : by_k ? i / kStep : i % kExtent;
             data = matrix + (begin + own) * by.own + step * by.k;
@@ -145,14 +147,10 @@ private:
             ASSAY_UNROLL
             for (unsigned i = 0; i < kCopies / 4; ++i, from += source.next)
                 block.copy16(at + i * (4 * kThreads / kExtent) * kPitch, from, true);
-        } else if (source.by_k) {
-            ASSAY_UNROLL
-            for (unsigned i = 0; i < kCopies; ++i, from += source.next)
-                block.copy4(at + i * (kThreads / kStep), from, true);
         } else {
             ASSAY_UNROLL
             for (unsigned i = 0; i < kCopies; ++i, from += source.next)
-                block.copy4(at + i * (kThreads / kExtent) * kPitch, from, true);
+                block.copy4(at + i * (kThreads / kStep), from, true);
         }
     }
 
@@ -242,13 +240,16 @@ private:
     static ASSAY_SIMT void load(const Args& args, std::uint64_t matrix, unsigned row, unsigned column,
                                 float (&sums)[kOwn][kOwn]) {
         ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn * kOwn; ++i) sums[i / kOwn][i % kOwn] = 0.0F;
+        if (!args.carry) return;
+        ASSAY_UNROLL
         for (unsigned i = 0; i < kOwn; ++i) {
+            const unsigned own = row + spread(i, kRows);
+            const std::uint64_t line = matrix + own * args.to.row_stride;
             ASSAY_UNROLL
             for (unsigned j = 0; j < kOwn; ++j) {
-                const unsigned own = row + spread(i, kRows), other = column + spread(j, kColumns);
-                sums[i][j] = args.carry && exists(args, own, other)
-                                 ? args.c.get(matrix + args.to.element(own, other))
-                                 : 0.0F;
+                const unsigned other = column + spread(j, kColumns);
+                if (exists(args, own, other)) sums[i][j] = args.c.get(line + other);
             }
         }
     }
@@ -258,14 +259,16 @@ private:
         AllFinite finite;
         ASSAY_UNROLL
         for (unsigned i = 0; i < kOwn; ++i) {
+            const unsigned own = row + spread(i, kRows);
+            const std::uint64_t line = matrix + own * args.to.row_stride;
             ASSAY_UNROLL
             for (unsigned j = 0; j < kOwn; ++j) {
-                const unsigned own = row + spread(i, kRows), other = column + spread(j, kColumns);
+                const unsigned other = column + spread(j, kColumns);
                 if (!exists(args, own, other)) continue;
                 float value = sums[i][j];
                 if (kMask == Mask::kLower) value = mul_rn(value, args.scale);
                 if (args.bias != nullptr) value = add_rn(value, read(args.bias + other));
-                args.c.set(matrix + args.to.element(own, other), value);
+                args.c.set(line + other, value);
                 finite.see(value);
             }
         }
