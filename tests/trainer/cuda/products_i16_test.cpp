@@ -97,6 +97,21 @@ template <class Kernel, class Args>
 void start_one(TestStream& stream, const Args& args) {
     launch<Kernel>(Kernel::grid(args, 1), stream, args);
 }
+
+// Whether some order shows that one of the kernels is wrong.
+template <class PackKernel, class Product>
+bool is_found_with(const ProductCase& one, PackKernel, Product) {
+    return is_found([&](TestStream& stream) {
+        return one.is_right([&](const PackArgs& args) { start_one<PackKernel>(stream, args); },
+                            [&](const ProductI16Args& args) { start_one<Product>(stream, args); });
+    });
+}
+
+// Whether products of warpgroups can be tried; a card that has none says so.
+bool can_try_warpgroups() {
+    if (!has_wgmma()) WARN("this card, or this build, has no products of warpgroups: they are not tried");
+    return has_wgmma();
+}
 }  // namespace
 
 TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer][cuda]") {
@@ -115,10 +130,7 @@ TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer]
 }
 
 TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
-    if (!has_wgmma()) {
-        WARN("this card has no products of warpgroups");
-        return;
-    }
+    if (!can_try_warpgroups()) return;
     // Tiles whole and cut, in both directions; more tiles along k than are copied ahead; blocks that tiles
     // cut.
     constexpr Shape kWideShapes[] = {{128, 128, 64, 16384},
@@ -150,7 +162,7 @@ TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
 }
 
 TEST_CASE("warpgroups finish sums of any exponent", "[trainer][cuda]") {
-    if (!has_wgmma()) return;
+    if (!can_try_warpgroups()) return;
     std::mt19937 random(38);
     // Powers of two that one factor holds, just holds, and does not hold; lines of zeros.
     for (const int power : {0, 60, 76, 77, 100, -60, -50, -100}) {
@@ -205,7 +217,7 @@ TEST_CASE("products of digits note what is not finite, wherever it lies", "[trai
         }
     };
     sees_all(ProductI16<2, 2, 2, Mask::kNone>{});
-    if (has_wgmma()) sees_all(ProductI16Wide<2, 128>{});
+    if (can_try_warpgroups()) sees_all(ProductI16Wide<2, 128>{});
 }
 
 TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
@@ -291,7 +303,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
                      .scale = arithmetic::attention_scale(kDim)},
                     Mask::kLower, kHeads);
         REQUIRE(same(c, scores));
-        if (has_wgmma()) {
+        if (can_try_warpgroups()) {
             CardFloats wide(squares.size(), 7.0F);
             const ProductI16Args args{.a = q.digits(),
                                       .b = k.digits(kHeads, kHeads),
@@ -314,20 +326,14 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
 TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     std::mt19937 random(35);
     const ProductCase one(random, {40, 40, 150, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
-    const auto with = [&](auto pack, auto multiply) {
-        return is_found([&](TestStream& stream) {
-            return one.is_right(
-                [&](const PackArgs& args) { start_one<decltype(pack)>(stream, args); },
-                [&](const ProductI16Args& args) { start_one<decltype(multiply)>(stream, args); });
-        });
-    };
+    const auto with = [&](auto pack, auto multiply) { return is_found_with(one, pack, multiply); };
     using enum ProductFault;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
     REQUIRE_FALSE(with(Pack<Mask::kNone, 2, 24>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
     REQUIRE(with(Pack<Mask::kNone, 2, 1, kStaleDigits>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kCutSum>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
-    if (!has_wgmma()) return;
+    if (!can_try_warpgroups()) return;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, kCutSum>{}));
 }
@@ -335,20 +341,14 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
 TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
     std::mt19937 random(37);
     const ProductCase one(random, {40, 40, 600, 16384}, 2, true, true, ChainStart::kZero, Draw::kTame);
-    const auto with = [&](auto pack, auto multiply) {
-        return is_found([&](TestStream& stream) {
-            return one.is_right(
-                [&](const PackArgs& args) { start_one<decltype(pack)>(stream, args); },
-                [&](const ProductI16Args& args) { start_one<decltype(multiply)>(stream, args); });
-        });
-    };
+    const auto with = [&](auto pack, auto multiply) { return is_found_with(one, pack, multiply); };
     using enum ProductFault;
     using Product = ProductI16<2, 2, 2, Mask::kNone>;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, Product{}));
     REQUIRE_FALSE(with(PackAcross<Mask::kNone, 2, 4>{}, Product{}));
     REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kStaleDigits>{}, Product{}));
     REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kMissingBarrier>{}, Product{}));
-    if (!has_wgmma()) return;
+    if (!can_try_warpgroups()) return;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
     REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, kMissingBarrier>{}));
 }
