@@ -32,7 +32,23 @@ struct SealedAsk {
     }
 };
 
+struct SlotWorkBeforeDevices {
+    SlotWork work;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        SlotWork::fields_before_devices(self.work, visit);
+    }
+};
+
 }  // namespace
+
+std::optional<SlotWork> slot_work_of(base::ByteView note) {
+    if (auto work = base::decode<SlotWork>(note); work.ok()) return std::move(work).value();
+    // No bytes are both: one layout is the other with at least a length behind it.
+    if (auto before = base::decode<SlotWorkBeforeDevices>(note); before.ok())
+        return std::move(before).value().work;
+    return std::nullopt;
+}
 
 std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return "slot-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" + std::to_string(slot);
@@ -281,7 +297,7 @@ SlotWork& MinerRole::work_of(const SlotKey& key) {
     if (!kept.ok()) {
         fail_with(OwnFailure::kNotes, kept.error());
     } else if (kept->has_value()) {
-        if (auto decoded = base::decode<SlotWork>(**kept); decoded.ok()) work = std::move(decoded).value();
+        if (auto noted = slot_work_of(**kept)) work = *std::move(noted);
     }
     return work;
 }

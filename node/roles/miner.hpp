@@ -49,10 +49,20 @@ struct SlotWork {
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
+        fields_before_devices(self, visit);
+        visit(self.devices);
+    }
+    /// All that a note had before it named devices.
+    template <class Self, class V>
+    static void fields_before_devices(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
-              self.start, self.complete, self.devices);
+              self.start, self.complete);
     }
 };
+
+/// A SlotWork from its note, also from one without devices: a miner that is upgraded between commit and
+/// reveal has its salt nowhere else. Nothing where the bytes are exactly neither.
+std::optional<SlotWork> slot_work_of(base::ByteView note);
 
 /// What the reveals of a round call the updates, on disk: the ledger's state forgets it with the round.
 struct NamedUpdate {
