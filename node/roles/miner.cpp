@@ -70,7 +70,6 @@ void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
     note_pace();
     take_over_notes();
-    lose_doubtful();
     for (const auto& [key, training] : training_) {
         const auto job = contracts::read_job_progress(state(), std::get<0>(key));
         if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(training.request);
@@ -161,7 +160,8 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
     if (conducts(Misconduct::kSquatter)) return;
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
-        if (work.complete && !can_be_served(work)) lose(work, "its states are not in the store any more");
+        if (work.complete && !can_be_served(work))
+            (void)lose(work, "its states are not in the store any more");
         if (work.complete && !begins_rightly(job, work)) return;
         if (work.complete) return commit(job, slot, work);
         if (training_.contains(key) || failed_.contains(key) || !may_begin(job)) return;
@@ -302,9 +302,10 @@ SlotWork& MinerRole::work_of(const SlotKey& key) {
     return work;
 }
 
-void MinerRole::store(const SlotWork& work) {
+bool MinerRole::store(const SlotWork& work) {
     auto written = parts().seams.disk.write(slot_note(work.job, work.round, work.slot), base::encode(work));
     if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
+    return written.ok();
 }
 
 void MinerRole::keep_own(std::set<BlobId>& needed) {
