@@ -8,6 +8,7 @@
 #include "node/processes/role_worker.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"
+#include "node/roles/unsound_notes.hpp"
 #include "node/rpc/outward.hpp"
 #include "node/rpc/port.hpp"
 #include "node/rpc/self_probe.hpp"
@@ -78,6 +79,7 @@ struct RoleProcess::State {
 
     base::Outcome<void> open_key();
     base::Outcome<void> open_store_and_worker();
+    base::Outcome<void> open_worker();
     base::Outcome<void> open_services();
     base::Outcome<void> open_ledger();
     base::Outcome<void> assemble();
@@ -107,13 +109,26 @@ base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     ASSAY_ASSIGN(store, BlobStore::open(blob_options));
     files = make_blob_files(*store);
     // Before the owner is asked to stake: whoever has staked is asked to work within seconds.
-    if (options.needs_worker == NeedsWorker::kYes) {
-        ASSAY_ASSIGN(worker, RoleWorker::start(options.worker, options.devices));
-        if (options.self_check) {
-            ASSAY_TRY(worker->check(stop));
-        }
-    }
+    if (options.needs_worker == NeedsWorker::kYes) return open_worker();
     return {};
+}
+
+// A device with other bits may have worked for processes of this home before. The role forgets that, this
+// process's or, where there is no device left to begin with, the next one's.
+base::Outcome<void> RoleProcess::State::open_worker() {
+    std::vector<std::string> unsound;
+    base::Outcome<void> opened;
+    if (auto started = RoleWorker::start(options.worker, options.devices); started.ok()) {
+        worker = std::move(started).value();
+        if (options.self_check) opened = worker->check(stop);
+        unsound = worker->unsound();
+    } else {
+        opened = base::failed(started.error());
+        if (started.error().kind == ErrorKind::kPreflight)
+            unsound = RoleWorker::unsound_of(options.worker, options.devices);
+    }
+    for (const std::string& device : unsound) ASSAY_TRY(note_unsound(*disk_port, device));
+    return opened;
 }
 
 base::Outcome<void> RoleProcess::State::open_services() {
@@ -207,9 +222,6 @@ void RoleProcess::State::take_apart() {
 base::Outcome<void> RoleProcess::State::run(Role& role) {
     loop->attach(role);
     const std::stop_callback on_stop(stop, [this] { loop->post(RoleEvent{StopRequested{}}); });
-    if (worker != nullptr) {
-        for (const std::string& device : worker->unsound()) loop->post(RoleEvent{DeviceUnsound{device}});
-    }
     if (worker != nullptr && options.self_check) {
         worker->watch(*options.self_check,
                       [this](const std::string& device, const std::optional<base::Error>& end) {

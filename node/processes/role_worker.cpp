@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/processes/role_worker.hpp"
 
-#include <set>
-
 #include "node/runtime/log.hpp"
 #include "node/worker/worker_report.hpp"
 
 namespace assay::node {
+
+namespace {
+// As the worker's answers name it.
+std::string named(const std::string& device) { return device.empty() ? "cpu" : device; }
+}  // namespace
 
 base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions& worker,
                                                              const std::vector<std::string>& devices) {
@@ -19,7 +22,9 @@ base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions
                                 }}));
         role->fleet_ = fleet.get();
         role->client_ = std::move(fleet);
-        role->find_unsound(devices);
+        std::vector<std::string> refused = devices;
+        for (const WorkerFleet::Member& member : role->fleet_->members()) std::erase(refused, member.device);
+        if (!refused.empty()) role->unsound_ = unsound_of(worker, refused);
         return role;
     }
     if (!devices.empty()) role->worker_.device = devices.front();
@@ -27,17 +32,16 @@ base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions
     return role;
 }
 
-// A device that was refused at the start is not there, or has no memory, or has other bits.
-void RoleWorker::find_unsound(const std::vector<std::string>& devices) {
-    std::set<std::string> used;
-    for (const WorkerFleet::Member& member : fleet_->members()) used.insert(member.device);
-    for (const std::string& device : devices) {
-        if (used.contains(device)) continue;
-        WorkerOptions one = worker_;
+std::vector<std::string> RoleWorker::unsound_of(const WorkerOptions& worker,
+                                                const std::vector<std::string>& devices) {
+    std::vector<std::string> unsound;
+    for (const std::string& device : devices.empty() ? std::vector{worker.device} : devices) {
+        WorkerOptions one = worker;
         one.device = device;
         const auto tested = run_self_test(one);
-        if (tested.ok() && !tested->sound) unsound_.push_back(device);
+        if (tested.ok() && !tested->sound) unsound.push_back(named(device));
     }
+    return unsound;
 }
 
 std::vector<RoleWorker::CheckedDevice> RoleWorker::all() const {
@@ -58,17 +62,16 @@ base::Outcome<void> RoleWorker::check(const std::stop_token& stop) {
         const auto checked = check_targets(one.options, one.targets, stop);
         if (checked.ok()) continue;
         const bool differs = checked.error().kind == base::ErrorKind::kPreflight;
+        if (differs) unsound_.push_back(named(one.options.device));
         if (!differs || fleet_ == nullptr || !fleet_->distrust(one.options.device, checked.error()))
             return checked;
-        unsound_.push_back(one.options.device);
     }
     return {};
 }
 
 void RoleWorker::watch(std::chrono::milliseconds interval, const Fault& fault) {
     for (const CheckedDevice& one : all()) {
-        // As the worker's answers name it.
-        const std::string device = one.options.device.empty() ? "cpu" : one.options.device;
+        const std::string device = named(one.options.device);
         checks_.emplace_back(one.options, one.targets, interval,
                              [this, device, fault](const base::Error& why) {
                                  const bool left = fleet_ != nullptr && fleet_->distrust(device, why);

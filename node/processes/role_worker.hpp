@@ -27,11 +27,17 @@ public:
 
     [[nodiscard]] WorkerClient& client() { return *client_; }
 
+    /// Those of the devices, as start() takes them, whose self-test gives other bits, by the names that
+    /// answers have for them. Of a start that was refused: one that is not there, or has no memory, is not
+    /// among them.
+    static std::vector<std::string> unsound_of(const WorkerOptions& worker,
+                                               const std::vector<std::string>& devices);
+
     /// Checks every kernel target of every device once. Of several devices those with other bits are put out
     /// of use; kPreflight when none is left. kInterrupted when stopped.
     base::Outcome<void> check(const std::stop_token& stop);
-    /// Devices that gave other bits in the self-test of start() or in check(): another process of this home
-    /// may have trained on them before.
+    /// Devices that gave other bits in the self-test of start() or in check(), the last one too: another
+    /// process of this home may have worked on them before.
     [[nodiscard]] const std::vector<std::string>& unsound() const { return unsound_; }
     /// Told of a device with other bits, and, when it was the last one, of what there is to end for.
     using Fault = std::function<void(const std::string& device, std::optional<base::Error> end)>;
@@ -47,7 +53,6 @@ private:
         std::vector<std::string> targets;
     };
     [[nodiscard]] std::vector<CheckedDevice> all() const;
-    void find_unsound(const std::vector<std::string>& devices);
 
     WorkerOptions worker_;
     std::unique_ptr<WorkerClient> client_;

@@ -7,6 +7,7 @@
 #include "contracts/base/codec.hpp"
 #include "contracts/rules/migration.hpp"
 #include "ledger/store/block.hpp"
+#include "node/roles/unsound_notes.hpp"
 
 namespace assay::node {
 
@@ -36,6 +37,8 @@ void FollowingRole::step_all(std::span<const RoleEvent> events) {
     if (height() < parts_.start_height) return;
     // An older program's records are nobody's to read until the ledger's next block migrates them.
     if (contracts::schema_of(state()) != contracts::kSchemaVersion) return;
+    if (!std::exchange(plans_, true)) read_unsound_notes();
+    forget_doubted();
     sender_.begin(height());
     plan();
     sender_.pump(state(), height());
@@ -54,9 +57,12 @@ bool FollowingRole::take(const RoleEvent& event) {
     if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
     if (const auto* asked = std::get_if<BlobAsked>(&event)) requests_.answer(*asked);
     if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
-    if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
+    if (const auto* frame = std::get_if<WorkerAnswered>(&event)) {
+        requests_.answer(*frame);
+        if (frame->spoiled) find_unsound(frame->device);
+    }
     if (const auto* unsound = std::get_if<DeviceUnsound>(&event)) {
-        on_unsound(unsound->device);
+        find_unsound(unsound->device);
         return false;  // where it is the last device, the end follows
     }
     if (const auto* lost = std::get_if<LedgerLost>(&event)) log().warn("ledger lost: " + lost->why.what);
@@ -83,6 +89,30 @@ void FollowingRole::start() {
     }
     parts_.seams.ledger.subscribe(height() + 1);
     (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
+}
+
+// The note comes first: before the first plan nothing is forgotten, since the state that says what counts may
+// be an old one, and this process may be about to end.
+void FollowingRole::find_unsound(const std::string& device) {
+    if (!unsound_.insert(device).second) return;
+    doubted_.insert(device);
+    if (auto noted = note_unsound(parts_.seams.disk, device); !noted.ok())
+        return fail_with(OwnFailure::kNotes, noted.error());
+    if (plans_) forget_doubted();
+}
+
+void FollowingRole::read_unsound_notes() {
+    const auto noted = noted_unsound(parts_.seams.disk);
+    if (!noted.ok()) return fail_with(OwnFailure::kNotes, noted.error());
+    doubted_.insert(noted->begin(), noted->end());
+}
+
+void FollowingRole::forget_doubted() {
+    for (const std::string& device : std::exchange(doubted_, {})) {
+        if (!forget_work_of(device)) return;
+        if (auto removed = remove_unsound_note(parts_.seams.disk, device); !removed.ok())
+            return fail_with(OwnFailure::kNotes, removed.error());
+    }
 }
 
 void FollowingRole::log_store_notes() {

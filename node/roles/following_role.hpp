@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,8 +61,16 @@ protected:
     /// Every event of the blocks that this process follows, in order, before plan(). Blocks that the home had
     /// verified before are not followed again: whoever needs to know what happened reads the state.
     virtual void observe(const contracts::Event& event) { (void)event; }
-    /// A device of the worker computes other bits. Called before any plan, too.
-    virtual void on_unsound(const std::string& device) { (void)device; }
+    /// Forgets what a device with other bits gave, as far as nothing is sealed of it on the ledger: whatever
+    /// was found out by this process, or by one of this home that ended before it could. Called between
+    /// plans, when state() is one to plan from. False: its notes fail, and the role ends.
+    virtual bool forget_work_of(const std::string& device) {
+        (void)device;
+        return true;
+    }
+    /// Whether this process found that the device computes other bits: what it still gives counts for
+    /// nothing.
+    [[nodiscard]] bool is_unsound(const std::string& device) const { return unsound_.contains(device); }
     /// The ledger refused an offer, and for this reason the first time. Without an override it is logged; an
     /// offer refused for ever is not sent again either way.
     virtual void refused(const RefusedOffer& offer);
@@ -98,6 +107,10 @@ private:
     /// False: nothing is planned behind it.
     bool take(const RoleEvent& event);
     void log_store_notes();
+    void find_unsound(const std::string& device);
+    /// Takes over the notes of processes before this one.
+    void read_unsound_notes();
+    void forget_doubted();
     void follow(const BlockSeen& event);
     [[nodiscard]] RoleTime time() const;
     /// Whether the law of live blocks lets this one be followed now; else it is asked for again.
@@ -114,6 +127,9 @@ private:
     std::optional<contracts::WithHistory> state_;  ///< the follower's
     Requests requests_;
     TxSender sender_;
+    bool plans_ = false;             ///< state() was one to plan from
+    std::set<std::string> unsound_;  ///< devices with other bits, in this process
+    std::set<std::string> doubted_;  ///< of this process and those before it: not forgotten yet
 };
 
 /// "1a2b3c4d round 2": how logs name a round.

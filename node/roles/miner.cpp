@@ -32,7 +32,23 @@ struct SealedAsk {
     }
 };
 
+struct SlotWorkBeforeDevices {
+    SlotWork work;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        SlotWork::fields_before_devices(self.work, visit);
+    }
+};
+
 }  // namespace
+
+std::optional<SlotWork> slot_work_of(base::ByteView note) {
+    if (auto work = base::decode<SlotWork>(note); work.ok()) return std::move(work).value();
+    // No bytes are both: one layout is the other with at least a length behind it.
+    if (auto before = base::decode<SlotWorkBeforeDevices>(note); before.ok())
+        return std::move(before).value().work;
+    return std::nullopt;
+}
 
 std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return "slot-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" + std::to_string(slot);
@@ -54,7 +70,6 @@ void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
     note_pace();
     take_over_notes();
-    lose_doubtful();
     for (const auto& [key, training] : training_) {
         const auto job = contracts::read_job_progress(state(), std::get<0>(key));
         if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(training.request);
@@ -145,7 +160,8 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
     if (conducts(Misconduct::kSquatter)) return;
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
-        if (work.complete && !can_be_served(work)) lose(work, "its states are not in the store any more");
+        if (work.complete && !can_be_served(work))
+            (void)lose(work, "its states are not in the store any more");
         if (work.complete && !begins_rightly(job, work)) return;
         if (work.complete) return commit(job, slot, work);
         if (training_.contains(key) || failed_.contains(key) || !may_begin(job)) return;
@@ -281,14 +297,15 @@ SlotWork& MinerRole::work_of(const SlotKey& key) {
     if (!kept.ok()) {
         fail_with(OwnFailure::kNotes, kept.error());
     } else if (kept->has_value()) {
-        if (auto decoded = base::decode<SlotWork>(**kept); decoded.ok()) work = std::move(decoded).value();
+        if (auto noted = slot_work_of(**kept)) work = *std::move(noted);
     }
     return work;
 }
 
-void MinerRole::store(const SlotWork& work) {
+bool MinerRole::store(const SlotWork& work) {
     auto written = parts().seams.disk.write(slot_note(work.job, work.round, work.slot), base::encode(work));
     if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
+    return written.ok();
 }
 
 void MinerRole::keep_own(std::set<BlobId>& needed) {

@@ -49,10 +49,20 @@ struct SlotWork {
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
+        fields_before_devices(self, visit);
+        visit(self.devices);
+    }
+    /// All that a note had before it named devices.
+    template <class Self, class V>
+    static void fields_before_devices(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
-              self.start, self.complete, self.devices);
+              self.start, self.complete);
     }
 };
+
+/// A SlotWork from its note, also from one without devices: a miner that is upgraded between commit and
+/// reveal has its salt nowhere else. Nothing where the bytes are exactly neither.
+std::optional<SlotWork> slot_work_of(base::ByteView note);
 
 /// What the reveals of a round call the updates, on disk: the ledger's state forgets it with the round.
 struct NamedUpdate {
@@ -83,7 +93,7 @@ private:
     using SlotKey = std::tuple<base::Hash256, std::uint32_t, std::uint32_t>;
 
     void plan() override;
-    void on_unsound(const std::string& device) override;
+    bool forget_work_of(const std::string& device) override;
     void plan_bidding(const contracts::Job& job);
     /// What it seals: its ask, or what a bidder of Misconduct::kSnipingBidder seals in its place.
     [[nodiscard]] base::Amount sealed_price() const;
@@ -177,12 +187,8 @@ private:
     void stop_training(const SlotWork& work);
     /// Whether every state that it may have to serve is in the store.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
-    void lose(SlotWork& work, const std::string& why);
-    /// Whether a device with other bits trained any of it.
-    [[nodiscard]] bool is_doubtful(const SlotWork& work) const;
-    /// Forgets what a device with other bits trained of slots that are not committed: their trainings begin
-    /// again at the start. What is committed is sealed, and stays.
-    void lose_doubtful();
+    /// False: the disk does not take the note of it.
+    bool lose(SlotWork& work, const std::string& why);
     /// Whether the ledger will find the trace to begin with the round's base: what it would refuse to open
     /// must not be committed.
     bool begins_rightly(const contracts::Job& job, const SlotWork& work);
@@ -198,7 +204,7 @@ private:
     bool serve_result(const contracts::Job& job, const SlotWork& work);
 
     SlotWork& work_of(const SlotKey& key);
-    void store(const SlotWork& work);
+    bool store(const SlotWork& work);
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
     /// Whether a request of its own is at work in the worker.
@@ -227,7 +233,6 @@ private:
     Pace pace_;
     std::set<SlotKey> late_;  ///< the log has said so
     std::set<SlotKey> moved_;
-    std::set<std::string> unsound_;                                            ///< devices with other bits
     std::optional<RequestId> making_base_;                                     ///< at work in the worker
     std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead

@@ -16,6 +16,12 @@ void note_device(SlotWork& work, const std::string& device) {
     if (std::find(work.devices.begin(), work.devices.end(), device) == work.devices.end())
         work.devices.push_back(device);
 }
+
+// Of a note that names no device nobody knows who trained it (slot_work_of()).
+bool may_be_of(const SlotWork& work, const std::string& device) {
+    if (work.devices.empty()) return work.complete || !work.boundary_blobs.empty();
+    return std::find(work.devices.begin(), work.devices.end(), device) != work.devices.end();
+}
 }  // namespace
 
 bool MinerRole::has_free_device() const {
@@ -159,9 +165,8 @@ std::vector<frames::Drill> MinerRole::drills_of(std::uint32_t round) const {
 void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     if (answer.last) training_.erase(key);
     SlotWork& work = work_of(key);
-    if (answer.spoiled) on_unsound(answer.device);
     const bool refused = std::holds_alternative<frames::Refusal>(answer.message);
-    if (!refused && unsound_.contains(answer.device)) return;  // it was under way when that was found
+    if (!refused && is_unsound(answer.device)) return;  // it was under way when that was found
     if (std::holds_alternative<frames::Boundary>(answer.message)) return on_boundary(work, answer);
     if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
@@ -212,7 +217,7 @@ bool MinerRole::can_be_served(const SlotWork& work) {
            (work.update_blob.is_zero() || here(work.update_blob));
 }
 
-void MinerRole::lose(SlotWork& work, const std::string& why) {
+bool MinerRole::lose(SlotWork& work, const std::string& why) {
     log().warn(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
                " is trained again from its start: " + why);
     work.complete = false;
@@ -220,30 +225,23 @@ void MinerRole::lose(SlotWork& work, const std::string& why) {
     work.update_blob = {};
     work.trace = {};
     work.devices.clear();
-    store(work);
+    return store(work);
 }
 
-bool MinerRole::is_doubtful(const SlotWork& work) const {
-    return std::any_of(work.devices.begin(), work.devices.end(),
-                       [&](const std::string& device) { return unsound_.contains(device); });
-}
-
-void MinerRole::on_unsound(const std::string& device) {
-    unsound_.insert(device);
-    // Before the first plan no note is looked at: the state that says which of them count may be an old one.
-    if (notes_taken_over_) lose_doubtful();
-}
-
-void MinerRole::lose_doubtful() {
+// Trainings of slots that are not committed begin again at their start. What is committed is sealed, and
+// stays.
+bool MinerRole::forget_work_of(const std::string& device) {
+    take_over_notes();
     for (auto& [key, work] : works_) {
-        if (!is_doubtful(work)) continue;
+        if (!may_be_of(work, device)) continue;
         const auto slot = contracts::read_slot(state(), work.job, work.round, work.slot);
-        if (slot && slot->committed) continue;
-        lose(work, "a device that trained it computes other bits");
+        if (!slot || slot->committed) continue;
+        if (!lose(work, "a device that trained it computes other bits")) return false;
         // Another device goes on from what is lost; what it still gives does not join on to the start.
         if (const auto training = training_.find(key); training != training_.end())
             parts().seams.worker.cancel(training->second.request);
     }
+    return true;
 }
 
 void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {

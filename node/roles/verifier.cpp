@@ -139,8 +139,10 @@ void VerifierRole::keep_own(std::set<BlobId>& needed) {
     // After a restart a sealed merge is known from its note alone.
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        const auto sealed = kept<SealedMerge>(merge_file(id, job->round));
-        if (sealed) needed.insert(sealed->claim.base_blob);
+        (void)kept_as_sealed<SealedMerge>(merge_file(id, job->round), [&](const SealedMerge& one) {
+            needed.insert(one.claim.base_blob);
+            return false;  // also the other one's
+        });
         // Whoever goes on with what was stored here in the round before asks for it here.
         for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
             const contracts::CarriedIn carried = carried_in(*job, slot);

@@ -157,6 +157,19 @@ private:
     };
 
     void plan() override;
+    bool forget_work_of(const std::string& device) override;
+    /// Takes a note out of what is sealed next. It stays beside it: its seal may be on its way to the ledger,
+    /// and whoever cannot open a seal pays for all of it.
+    bool set_aside(const std::string& file);
+    /// The note that the ledger's seal is of, whether it was set aside or not.
+    template <class Record>
+    std::optional<Record> kept_as_sealed(const std::string& file,
+                                         const std::function<bool(const Record&)>& is_sealed);
+    /// The note's names, set aside and not, are among those that stay.
+    static void keep_note(std::set<std::string>& needed, const std::string& file);
+    /// Of the request that is submitted next, one at a time: `take` gets its last answer, unless all was
+    /// forgotten meanwhile that it belongs to (forget_work_of).
+    RequestId on_answer(std::function<void(const WorkerAnswered&)> take);
     /// Whether the worker is at work for anything of ours.
     [[nodiscard]] bool is_busy() const { return computing_ || games_.computing() || challenger_.computing(); }
     /// Lets games and challenges have the worker; `first`: before the work of the rounds.
@@ -342,7 +355,11 @@ private:
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     std::set<base::Hash256> no_room_;     ///< jobs for which the store is too small, the same
     bool computing_ = false;              ///< a request of ours is at work in the worker
+    std::uint64_t forgotten_ = 0;         ///< how often forget_work_of was called
 };
+
+/// The note that holds sealed words of a stage.
+std::string audit_file(const base::Hash256& job, std::uint32_t round, contracts::Stage stage);
 
 /// The note that holds a sealed merge.
 std::string merge_file(const base::Hash256& job, std::uint32_t round);

@@ -33,11 +33,6 @@ std::string_view name_of(Stage stage) {
     return "unknown";
 }
 
-std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
-    return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" +
-           std::string(name_of(stage));
-}
-
 // A seal says in the clear which slots were replayed; of one that it leaves out, what it would have had to
 // do, so that nobody sees which that is.
 base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
@@ -55,6 +50,11 @@ base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
 }
 
 }  // namespace
+
+std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
+    return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" +
+           std::string(name_of(stage));
+}
 
 std::optional<VerifierRole::StartFiles> VerifierRole::start_of(const contracts::Job& job, std::uint32_t slot,
                                                                std::uint32_t unit) {
@@ -261,12 +261,8 @@ void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const 
         bulk.insert(bulk.end(), files.begin(), files.end());
     }
     const bool goes_on_carried = at.unit() == 0 && at.start.has_value();
-    computing_ = true;
-    const RequestId request = requests().on_worker([this, key](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
-        on_replayed(key, answer);
-    });
+    const RequestId request =
+        on_answer([this, key](const WorkerAnswered& answer) { on_replayed(key, answer); });
     parts().seams.worker.submit(
         request,
         frames::Replay{.round = job.round,
@@ -430,8 +426,8 @@ void VerifierRole::forget_notes() {
     std::set<std::string> needed;
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        for (const Stage stage : contracts::kStages) needed.insert(audit_file(id, job->round, stage));
-        needed.insert(merge_file(id, job->round));
+        for (const Stage stage : contracts::kStages) keep_note(needed, audit_file(id, job->round, stage));
+        keep_note(needed, merge_file(id, job->round));
     }
     for (const char* kind : {"audit-", "merge-"}) {
         const auto names = parts().seams.disk.names(kind);
@@ -462,7 +458,11 @@ void VerifierRole::record_finding(const Finding& finding) {
 void VerifierRole::open_audit(const contracts::Job& job, Stage stage) {
     const auto posting = contracts::read_audit(state(), job.id, job.round, stage, me());
     if (!posting || !posting->sealed || posting->opened) return;
-    const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));
+    const auto sealed =
+        kept_as_sealed<SealedAudit>(audit_file(job.id, job.round, stage), [&](const SealedAudit& one) {
+            return posting->seal ==
+                   contracts::audit_seal(chain_id(), job.id, job.round, stage, me(), one.claims, one.salt);
+        });
     if (!sealed) return;
     // A verifier of a panel can be one that confirms for another slot: both are opened in the same phase.
     offer("audit opening (" + std::string(name_of(stage)) + ") of " + round_name(job.id, job.round),

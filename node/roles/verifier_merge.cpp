@@ -85,10 +85,7 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
         bulk.push_back(merges_[key].updates.at(slot));
     }
     merges_[key].slots = contracts::storage_bits(job.spec.slots, slots);
-    computing_ = true;
-    const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
+    const RequestId id = on_answer([this, key](const WorkerAnswered& answer) {
         MergeWork& work = merges_[key];
         if (const auto* merged = std::get_if<frames::BaseStateFrame>(&answer.message);
             merged != nullptr && !answer.bulk.empty()) {
@@ -160,10 +157,7 @@ bool VerifierRole::trains_again(const contracts::Job& job, const BlobId& update,
 
 void VerifierRole::check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
                                 const SharedDescriptor& file) {
-    computing_ = true;
-    const RequestId id = requests().on_worker([this, key, slot, root, file](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
+    const RequestId id = on_answer([this, key, slot, root, file](const WorkerAnswered& answer) {
         MergeWork& work = merges_[key];
         const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
         if (rooted != nullptr && rooted->root == root) {
@@ -186,11 +180,7 @@ void VerifierRole::check_update(const MergeKey& key, std::uint32_t slot, const b
 
 void VerifierRole::train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
                                std::vector<SharedDescriptor> start) {
-    computing_ = true;
-    const RequestId id = requests().on_worker([this, key, slot,
-                                               root = roots.update](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
+    const RequestId id = on_answer([this, key, slot, root = roots.update](const WorkerAnswered& answer) {
         MergeWork& work = merges_[key];
         const auto* trained = std::get_if<frames::Trained>(&answer.message);
         if (trained == nullptr) {
@@ -218,11 +208,8 @@ void VerifierRole::train_again(const MergeKey& key, std::uint32_t slot, const Re
 
 void VerifierRole::evaluate(const contracts::Job& job, const base::Hash256& beacon,
                             const SharedDescriptor& merged) {
-    computing_ = true;
     const MergeKey key{job.id, job.round};
-    const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
+    const RequestId id = on_answer([this, key](const WorkerAnswered& answer) {
         const auto found = merges_.find(key);
         if (found == merges_.end()) return;
         const auto* evaluated = std::get_if<frames::Evaluated>(&answer.message);
@@ -255,7 +242,11 @@ void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
 void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round& round) {
     const contracts::MergePosting* posting = posting_of(round, me());
     if (posting == nullptr || !posting->sealed || posting->opened) return;
-    const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round));
+    const auto sealed =
+        kept_as_sealed<SealedMerge>(merge_file(job.id, job.round), [&](const SealedMerge& one) {
+            return posting->seal ==
+                   contracts::merge_seal(chain_id(), job.id, job.round, me(), one.claim, one.salt);
+        });
     if (!sealed) return;
     offer("merge opening of " + round_name(job.id, job.round),
           contracts::MergeOpen{

@@ -58,8 +58,8 @@ contracts::SlotClaim VerifierRole::made_up(const contracts::Job& job,
 std::optional<contracts::SlotClaim> VerifierRole::told_by_accomplice(
     const contracts::Job& job, const contracts::AssignedSlot& slot) const {
     const auto note = options_.accomplice_note(slot_note(job.id, job.round, slot.slot));
-    const auto work = note ? base::decode<SlotWork>(*note) : base::failed(base::DecodeError::kTruncated);
-    if (!work.ok() || !work->complete) return std::nullopt;
+    const auto work = note ? slot_work_of(*note) : std::nullopt;
+    if (!work || !work->complete) return std::nullopt;
     contracts::SlotClaim claim = claim_of(slot, {});
     const auto units = contracts::claimed_units(slot.units, claim.replayed);
     for (std::size_t i = 0; i < units.size(); ++i) {

@@ -161,11 +161,8 @@ VerifierRole::Holding VerifierRole::hold_end(const contracts::Job& job, const co
 
 void VerifierRole::check_end(const contracts::Job& job, std::uint32_t slot, const base::Hash256& root,
                              const StateFiles& files) {
-    computing_ = true;
     const MergeKey key{job.id, job.round};
-    const RequestId id = requests().on_worker([this, key, slot, root](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
+    const RequestId id = on_answer([this, key, slot, root](const WorkerAnswered& answer) {
         StoreWork& work = stores_[key];
         const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
         if (rooted != nullptr && rooted->root == root) {

@@ -8,6 +8,10 @@
 #include <future>
 #include <map>
 
+#include "node/processes/role_process.hpp"
+#include "node/roles/unsound_notes.hpp"
+#include "node/runtime/ledger_link.hpp"
+#include "tests/node/processes/site.hpp"
 #include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -65,6 +69,44 @@ TEST_CASE("a check of every device names those with other bits, and fails when n
     const auto checked = role->check({});
     REQUIRE_FALSE(checked.ok());
     CHECK(checked.error().kind == base::ErrorKind::kPreflight);
+    CHECK(role->unsound() == kDevices);
+}
+
+TEST_CASE(
+    "an only device that is refused at the start, or by the first check, is noted for the next process") {
+    const test_site::Site site;
+    const auto opened = [&](WorkerOptions worker, bool checks) {
+        RoleProcessOptions options;
+        options.program = "test";
+        options.home = site.home;
+        options.node_address = site.node->address();
+        options.genesis = site.genesis;
+        options.passphrase.file = site.folder / "words";
+        options.worker = std::move(worker);
+        options.worker.device = "cuda-host";
+        if (checks) options.self_check = std::chrono::hours(1);
+        return RoleProcess::open(options, {});
+    };
+    const auto disk = make_disk_port(site.home.jobs()).value();
+    const auto noted = [&] { return noted_unsound(*disk).value(); };
+    REQUIRE(opened(test_worker::options(), false).ok());
+    CHECK(noted().empty());
+    WorkerOptions wrong = test_worker::options();
+    wrong.environment = {{"ASSAY_DEVICE_FAULT", "cuda-host wrong 17"}};
+    const auto refused = opened(wrong, false);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+    CHECK(noted() == std::vector<std::string>{"cuda-host"});
+    REQUIRE(remove_unsound_note(*disk, "cuda-host").ok());
+    const Spoilable later;
+    later.spoil("cuda-host");
+    CHECK_FALSE(opened(later.options(), true).ok());
+    CHECK(noted() == std::vector<std::string>{"cuda-host"});
+    REQUIRE(remove_unsound_note(*disk, "cuda-host").ok());
+    WorkerOptions missing = test_worker::options();
+    missing.program = site.folder / "nothing";
+    CHECK_FALSE(opened(missing, false).ok());
+    CHECK(noted().empty());
 }
 
 TEST_CASE(

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of profile f32 on the emulated GPU against their definitions, bit for bit, in every order of
 // threads.
+#if !defined(__CUDACC__)
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#endif
+
 #include <cmath>
 
 #include "contracts/arithmetic/attention.hpp"
@@ -184,6 +192,33 @@ TEST_CASE("products under the causal mask, a head of a sequence each, have the l
         REQUIRE(same(e, down));
     });
 }
+
+#if !defined(__CUDACC__)  // a process that uses a card must not fork
+// In a process of its own, which ends with the refusal.
+TEST_CASE("outputs whose columns do not lie side by side are refused before the launch", "[trainer][cuda]") {
+    const auto refused = [](std::uint64_t col_stride) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            (void)::signal(SIGABRT, SIG_DFL);  // Catch's would report it
+            (void)::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+            constexpr unsigned kSide = 3;
+            const CardFloats a(kSide * kSide, 1.0F), b = a;
+            CardFloats c(kSide * kSide * col_stride);
+            ThreadPool pool(1);
+            KernelStream stream(pool);
+            ProductF32Args args = arguments(Form::kPlain, {kSide, kSide, kSide}, a, b, c);
+            args.to = {.row_stride = kSide * col_stride, .col_stride = col_stride};
+            product_f32(stream, args, Mask::kNone, 1);
+            ::_exit(0);
+        }
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+    };
+    CHECK_FALSE(refused(1));
+    CHECK(refused(2));
+}
+#endif
 
 TEST_CASE("mutants of the f32 product are found", "[trainer][cuda]") {
     REQUIRE(is_found([](TestStream& stream) {

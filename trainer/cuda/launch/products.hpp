@@ -10,7 +10,8 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// `matrices` products of one shape. A bias and kUpTo or kFromOn do not go together.
+/// `matrices` products of one shape. A bias and kUpTo or kFromOn do not go together. REQUIRES outputs whose
+/// columns lie side by side (`to.col_stride` 1), also on a card: checked before anything is launched.
 void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, unsigned matrices);
 
 /// Digits of `matrices` operands. `mask` says which terms there are: kNone, kUpTo or kFromOn.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "contracts/base/check.hpp"
 #include "trainer/cuda/launch/products.hpp"
 
 namespace assay::trainer::cuda {
@@ -34,6 +35,8 @@ void choose(LaunchStream stream, const ProductF32Args& args, unsigned matrices) 
 
 void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, unsigned matrices) {
     if (args.m == 0 || args.n == 0 || matrices == 0) return;
+    // The kernel knows no other stride of outputs, and would write them elsewhere without a word.
+    ASSAY_CHECK(args.to.col_stride == 1);
     switch (mask) {
         case Mask::kNone: return choose<Mask::kNone>(stream, args, matrices);
         case Mask::kLower: return choose<Mask::kLower>(stream, args, matrices);
