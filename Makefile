@@ -30,7 +30,7 @@ test: ## build everything, run every test and lint
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
-	@ctest --test-dir build --output-on-failure -j$$(( $$(nproc) + 2 ))
+	@TMPDIR=$$(.ci/temporary) ctest --test-dir build --output-on-failure -j$$(( $$(nproc) + 2 ))
 
 portability: ## every compiler, level and emulated processor in full (half an hour of two cores)
 	@.ci/setup test
@@ -111,7 +111,7 @@ soak: ## repeat the scenario tests SOAK_RUNS times, stop at the first failure
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
-	@ctest --test-dir build --output-on-failure -L scenario --repeat until-fail:$(SOAK_RUNS)
+	@TMPDIR=$$(.ci/temporary) ctest --test-dir build --output-on-failure -L scenario --repeat until-fail:$(SOAK_RUNS)
 
 recomputes: ## a hundred thousand honest recomputes on mixed targets and threads; none may differ (an hour of one core)
 	@.ci/setup test

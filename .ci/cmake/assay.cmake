@@ -67,9 +67,10 @@ endfunction()
 # Seconds after which a test hangs: more than ten times what the slowest takes on an idle slow machine.
 set(ASSAY_TEST_TIMEOUT 1800)
 
-# assay_test(NAME [UNITY] SOURCES … LINK … [LABELS …]): a Catch2 binary, one CTest test.
+# assay_test(NAME [UNITY] [COST seconds] SOURCES … LINK … [LABELS …]): a Catch2 binary, one CTest test. COST is what a
+# long one takes: a fresh clone has no times of an earlier run, and the longest are to begin first.
 function(assay_test name)
-  cmake_parse_arguments(A "UNITY" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(A "UNITY" "COST" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE assay_warnings assay_catch_main ${A_LINK})
@@ -77,6 +78,9 @@ function(assay_test name)
     assay_unity(${name})
   endif()
   add_test(NAME ${name} COMMAND ${name})
+  if(A_COST)
+    set_tests_properties(${name} PROPERTIES COST ${A_COST})
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${ASSAY_TEST_TIMEOUT}
     ENVIRONMENT "ASSAY_BIN_DIR=${CMAKE_BINARY_DIR}/bin;ASSAY_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
 endfunction()

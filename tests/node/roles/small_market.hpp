@@ -21,6 +21,7 @@
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
+#include "tests/node/executed_once.hpp"
 #include "tests/node/roles/market_options.hpp"
 #include "tests/node/roles/market_party.hpp"
 #include "tests/node/small_chain.hpp"
@@ -38,6 +39,7 @@ namespace frames = worker;
 class Market {
 public:
     explicit Market(MarketOptions options = {}) : options_(std::move(options)), genesis_(make_genesis()) {
+        assay::test::execute_once();
         REQUIRE(ledger::write_genesis(disk_, ledger::Layout("home").genesis, genesis_).ok());
         chain_ = ledger::Chain::open(disk_, provider_, ledger::rules_machine(), "home").value();
         state_.emplace(chain_->state(),

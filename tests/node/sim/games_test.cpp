@@ -2,6 +2,7 @@
 // Games in the simulator, where a worker hashes: false claims that nobody was drawn for are defeated, and who
 // is right loses nothing to whoever challenges it.
 #include "node/sim/world.hpp"
+#include "tests/node/executed_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node::sim {
@@ -27,6 +28,7 @@ WorldSetup market(FalseUnits cheat) {
 }
 
 JobOutcome sold(const WorldSetup& setup, std::unique_ptr<World>& world) {
+    test::execute_once();
     auto opened = World::open(setup);
     if (!opened.ok()) FAIL(opened.error().what);
     world = std::move(*opened);

@@ -10,6 +10,7 @@
 
 #include "contracts/rules/round/draws.hpp"
 #include "node/sim/strategies.hpp"
+#include "tests/node/executed_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node::sim {
@@ -42,6 +43,7 @@ CheatRow lazy(const char* name) {
 }
 
 std::unique_ptr<World> open_world(const CheatRow& row) {
+    test::execute_once();
     auto world = World::open(setup_of(row, kSeed, false));
     REQUIRE(world.ok());
     return std::move(world).value();

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "node/sim/strategies.hpp"
+#include "tests/node/executed_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node::sim::test_rows {
@@ -14,6 +15,7 @@ namespace assay::node::sim::test_rows {
 inline constexpr std::uint64_t kSeed = 3;
 
 inline std::unique_ptr<World> open_world(const CheatRow& row, std::uint64_t seed = kSeed) {
+    test::execute_once();
     auto world = World::open(setup_of(row, seed, false));
     REQUIRE(world.ok());
     return std::move(world).value();

@@ -178,27 +178,37 @@ const LaneWords* SimtBlock::meet(WarpOperation operation, const LaneWords& mine)
     return all;
 }
 
+namespace {
+using LineDigits = std::array<std::int8_t, 32>;
+
+// A loop of its own over as many digits as they are: compilers make vectors of it.
+std::int32_t product_of(const LineDigits& left, const LineDigits& right) {
+    std::int32_t sum = 0;
+    for (std::size_t k = 0; k < left.size(); ++k) sum += std::int32_t{left[k]} * std::int32_t{right[k]};
+    return sum;
+}
+
+// Of the line that four lanes hold, two words each.
+LineDigits digits_of_lanes(const LaneWords* four, unsigned first, unsigned second) {
+    LineDigits digits;
+    for (unsigned q = 0; q < 4; ++q) {
+        std::memcpy(&digits[8 * q], &four[q].words[first], sizeof(std::uint32_t));
+        std::memcpy(&digits[8 * q + 4], &four[q].words[second], sizeof(std::uint32_t));
+    }
+    return digits;
+}
+}  // namespace
+
 void SimtBlock::mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const {
     const LaneWords* const all = meet(WarpOperation::kMultiply, {{a[0], a[1], a[2], a[3], b[0], b[1]}});
     const unsigned g = lane() / 4, t = lane() % 4;
-    const auto digits = [](std::uint32_t left, std::uint32_t right) {
-        std::int32_t sum = 0;
-        for (unsigned shift = 0; shift < 32; shift += 8) {
-            sum += std::int32_t{static_cast<std::int8_t>(left >> shift)} *
-                   std::int32_t{static_cast<std::int8_t>(right >> shift)};
-        }
-        return sum;
-    };
-    for (unsigned row = 0; row < 2; ++row) {
-        for (unsigned column = 0; column < 2; ++column) {
-            auto sum = static_cast<std::uint32_t>(d[2 * row + column]);
-            for (unsigned q = 0; q < 4; ++q) {
-                const LaneWords& left = all[4 * g + q];
-                const LaneWords& right = all[4 * (2 * t + column) + q];
-                sum += static_cast<std::uint32_t>(digits(left.words[row], right.words[4]) +
-                                                  digits(left.words[2 + row], right.words[5]));
-            }
-            d[2 * row + column] = static_cast<std::int32_t>(sum);
+    const LineDigits rows[2] = {digits_of_lanes(&all[4 * g], 0, 2), digits_of_lanes(&all[4 * g], 1, 3)};
+    for (unsigned column = 0; column < 2; ++column) {
+        const LineDigits right = digits_of_lanes(&all[4 * (2 * t + column)], 4, 5);
+        for (unsigned row = 0; row < 2; ++row) {
+            std::int32_t& sum = d[2 * row + column];
+            sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) +
+                                            static_cast<std::uint32_t>(product_of(rows[row], right)));
         }
     }
 }
@@ -246,8 +256,6 @@ struct LanePlace {
     [[nodiscard]] unsigned column_of(unsigned i) const { return column + i / 4 * 8 + i % 2; }
 };
 
-using LineDigits = std::array<std::int8_t, 32>;
-
 LineDigits digits_of(const std::uint32_t* tile, unsigned line, unsigned step) {
     LineDigits digits;
     for (unsigned word = 0; word < 8; ++word)
@@ -272,19 +280,25 @@ void each_pair(const std::uint32_t* a, const std::uint32_t* b, unsigned step, un
 // Of all operands that the lane's numbers are made of.
 std::uint64_t digest_of(const std::uint32_t* a, const std::uint32_t* b, unsigned step, unsigned thread,
                         unsigned words) {
-    std::uint64_t digest = 0xcbf29ce484222325U;
+    // Four chains, each of its own eight digits of every line: none waits for another's multiplication.
+    std::array<std::uint64_t, 4> chains{0xcbf29ce484222325U, 1, 2, 3};
     const auto add = [&](const LineDigits& line) {
-        for (unsigned at = 0; at < line.size(); at += 8) {
+        for (std::size_t i = 0; i < chains.size(); ++i) {
             std::uint64_t eight = 0;
-            std::memcpy(&eight, &line[at], sizeof eight);
-            digest = (digest ^ eight) * 0x100000001b3U;
-            digest ^= digest >> 29U;
+            std::memcpy(&eight, &line[8 * i], sizeof eight);
+            chains[i] = (chains[i] ^ eight) * 0x100000001b3U;
+            chains[i] ^= chains[i] >> 29U;
         }
     };
     const LanePlace place(thread);
     for (const unsigned i : {0U, 2U}) add(digits_of(a, place.row_of(i), step));
     for (unsigned first = 0; first < words; first += 4) {
         for (unsigned side = 0; side < 2; ++side) add(digits_of(b, place.column_of(first + side), step));
+    }
+    std::uint64_t digest = 0;
+    for (const std::uint64_t chain : chains) {
+        digest = (digest ^ chain) * 0x100000001b3U;
+        digest ^= digest >> 29U;
     }
     return digest;
 }
@@ -296,9 +310,7 @@ void SimtBlock::begin_product(std::int32_t* d, unsigned words, const std::uint32
     BlockRunner::WarpgroupProduct product{d, a, b, step, one.product_groups, std::vector<std::int32_t>(words),
                                           0};
     each_pair(a, b, step, thread_, words, [&](unsigned i, const LineDigits& left, const LineDigits& right) {
-        std::int32_t sum = 0;
-        for (unsigned k = 0; k < left.size(); ++k) sum += std::int32_t{left[k]} * std::int32_t{right[k]};
-        product.sums[i] = sum;
+        product.sums[i] = product_of(left, right);
     });
     product.operands = digest_of(a, b, step, thread_, words);
     one.products.push_back(std::move(product));
