@@ -10,8 +10,7 @@
 namespace assay::dispute {
 
 /// Of the calling thread. kPreflight names what differs and says what to do: nobody else is to be accused of
-/// it, and nothing that this process judges may be signed or stored. The partials are computed once a
-/// process: its first call computes them, and later ones look at the thread and the operations alone.
+/// it, and nothing that this process judges may be signed or stored.
 base::Outcome<void> check_machine();
 
 /// The control word alone: one read of a register. As check_machine().

@@ -37,8 +37,11 @@ void BlockRunner::prepare(unsigned threads, std::size_t shared_bytes) {
     while (threads_.size() < threads)
         threads_.push_back(std::make_unique<Thread>(*this, static_cast<unsigned>(threads_.size())));
     if (warps_.size() < threads / kWarp) warps_.resize(threads / kWarp);
-    shared_.resize(std::max(shared_.size(), shared_bytes + kSharedAlignment));
-    std::memset(shared_.data(), kPoison, shared_.size());
+    const std::size_t needed = shared_bytes + kSharedAlignment;
+    if (shared_.size() < needed) shared_.resize(used_ = needed);
+    // Behind what the last block and this one use there is poison still.
+    std::memset(shared_.data(), kPoison, std::max(used_, needed));
+    used_ = needed;
 }
 
 void BlockRunner::new_turns(std::uint64_t block) {

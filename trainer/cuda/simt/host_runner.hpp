@@ -80,6 +80,7 @@ private:
     std::vector<std::unique_ptr<Thread>> threads_;
     std::vector<Warp> warps_;
     std::vector<std::byte> shared_;
+    std::size_t used_ = 0;  ///< bytes of it that the last block had
     std::vector<unsigned> warp_turns_;
     std::array<unsigned, kWarp> lane_turns_{};
     unsigned count_ = 0;
