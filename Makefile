@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
+.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes market-proof
 .PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record format lint clean
 .DEFAULT_GOAL := help
 
@@ -118,6 +118,12 @@ recomputes: ## a hundred thousand honest recomputes on mixed targets and threads
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target honest_recomputes
 	@build/bin/honest_recomputes $(RECOMPUTES)
+
+market-proof: ## what is claimed of the clearing of a class, over a hundred thousand random instances (some minutes of a core)
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target market_proof
+	@build/bin/market_proof 100000
 
 format: ## clang-format on every C++ file
 	@git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i

@@ -22,7 +22,7 @@ using base::PublicKey;
 /// One job's bid: `lots` of them, or nothing.
 struct ClassBid {
     Hash256 job;
-    std::uint32_t lots = 1;  ///< at least 1
+    std::uint32_t lots = 1;  ///< a bid for none wins nothing
     Amount price;            ///< the most it pays
     /// What its tenant was entitled to and did not get, in thousandths of a lot: ties go to the larger.
     std::uint64_t owed = 0;
@@ -54,23 +54,26 @@ struct Match {
 
 struct ClassOutcome {
     ClearedBy rule = ClearedBy::kGreedy;
-    std::vector<Match> matches;  ///< bids in the order in which they were served, each with its asks ascending
+    /// Ascending by price, and by ask among those of one bid: who pays least has the cheapest lots.
+    std::vector<Match> matches;
     /// Of the lots sold: the least and the highest price; nothing where none was.
     std::optional<Amount> lowest;
     std::optional<Amount> highest;
 };
 
-/// REQUIRES that every bid has at least one lot.
+/// REQUIRES that no two bids are of one job, and no two asks of one node.
 ClassOutcome clear_class(const ClassMarket& market);
 
 /// The least price at which the bid would have won, all else equal; nothing: at no price up to the largest
-/// amount. Of a winner, what it pays.
+/// amount. Of a winner, what it pays. Nothing for a place that is none.
 std::optional<Amount> critical_bid(const ClassMarket& market, std::size_t bid);
-/// The highest price at which the ask would have been sold, all else equal; nothing: at none.
+/// The highest price at which the ask would have been sold, all else equal; nothing: at none. At each price
+/// below, it would have been sold as well. Nothing for a place that is none.
 std::optional<Amount> critical_ask(const ClassMarket& market, std::size_t ask);
 
-/// The base price of the next epoch: by at most an eighth toward three quarters of the offered lots sold, and
-/// never below `least`.
+/// The base price of the next epoch: by at most an eighth, rounded up, toward three quarters of the offered
+/// lots sold, and never below `least`. It stays where nothing was offered. `offered`: the lots that were
+/// sold, and the others that asked at most the base price.
 Amount next_base_price(Amount base_price, std::uint64_t sold, std::uint64_t offered, Amount least);
 
 }  // namespace assay::contracts
