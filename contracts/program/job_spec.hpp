@@ -116,11 +116,30 @@ struct DataConfig {
     }
 };
 
+/// Which lots of the market a job works with (decision 86). Sizes of a class are numbers of bits, as in
+/// contracts::LotClass: 5 stands for 16 to 31.
+struct MarketTerms {
+    std::uint32_t gang = 0;          ///< least machines: with fewer the job waits
+    std::uint32_t most = 0;          ///< most machines
+    std::uint8_t least_speed = 0;    ///< of verified speed, in thousandths of a work unit per height
+    std::uint8_t least_memory = 0;   ///< of GiB
+    std::uint8_t least_network = 0;  ///< of Mbit/s
+
+    /// The job leases its machines in the market. False: it holds an auction of its own.
+    [[nodiscard]] bool engaged() const { return *this != MarketTerms{}; }
+    friend bool operator==(const MarketTerms&, const MarketTerms&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.gang, self.most, self.least_speed, self.least_memory, self.least_network);
+    }
+};
+
 /// Terms of purchase. Prices are per work unit (10^9 FLOPs of the job's program).
 struct MarketConfig {
     Amount max_price;                   ///< base units per work unit: no miner is paid more
     Amount budget;                      ///< locked in escrow at submission; nothing beyond it is ever spent
     std::uint64_t deadline_blocks = 0;  ///< heights after submission at which the job ends, finished or not
+    MarketTerms terms;  ///< encoded by JobSpec, behind its other fields, where they are engaged
     friend bool operator==(const MarketConfig&, const MarketConfig&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -177,35 +196,41 @@ struct JobSpec {
     [[nodiscard]] bool has_norm_bound() const { return train.max_update_norm.value() > 0.0F; }
 
     friend bool operator==(const JobSpec&, const JobSpec&) = default;
-    /// The byte of `merge` also says whether a rate of `finalise` and a norm bound follow the other fields.
+    /// The byte of `merge` also says which of a rate of `finalise`, a norm bound and terms of the market
+    /// follow the other fields.
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.name, self.profile, self.engine, self.strategy, self.inner_state);
         constexpr std::uint8_t kFinaliseFollows = 0x80;
         constexpr std::uint8_t kNormBoundFollows = 0x40;
+        constexpr std::uint8_t kTermsFollow = 0x20;
+        constexpr std::uint8_t kFollows = kFinaliseFollows | kNormBoundFollows | kTermsFollow;
         const bool other_rate = self.security.finalise_threshold != UINT64_MAX;
         // A bound that is out of its range is written all the same, and refused for that.
         const bool any_bound = self.train.max_update_norm != Float32();
-        auto terms = static_cast<std::uint8_t>(static_cast<std::uint8_t>(self.merge) |
-                                               (other_rate ? kFinaliseFollows : 0) |
-                                               (any_bound ? kNormBoundFollows : 0));
-        visit(terms);
+        auto announced = static_cast<std::uint8_t>(
+            static_cast<std::uint8_t>(self.merge) | (other_rate ? kFinaliseFollows : 0) |
+            (any_bound ? kNormBoundFollows : 0) | (self.market.terms.engaged() ? kTermsFollow : 0));
+        visit(announced);
         if constexpr (!std::is_const_v<Self>) {
-            const auto mode = static_cast<std::uint8_t>(terms & ~(kFinaliseFollows | kNormBoundFollows));
+            const auto mode = static_cast<std::uint8_t>(announced & ~kFollows);
             if (mode != static_cast<std::uint8_t>(MergeMode::kVerified)) {
                 visit.refuse(base::DecodeError::kBadEnum);
             }
         }
         visit(self.slots, self.rounds, self.seed, self.model, self.train, self.data, self.market,
               self.security, self.initial_root, self.initial_blob);
-        if ((terms & kFinaliseFollows) != 0) visit(self.security.finalise_threshold);
-        if ((terms & kNormBoundFollows) != 0) visit(self.train.max_update_norm);
+        if ((announced & kFinaliseFollows) != 0) visit(self.security.finalise_threshold);
+        if ((announced & kNormBoundFollows) != 0) visit(self.train.max_update_norm);
+        if ((announced & kTermsFollow) != 0) visit(self.market.terms);
         if constexpr (!std::is_const_v<Self>) {
-            // Rate 1 and no bound have one spelling.
+            // Rate 1, no bound and no terms have one spelling.
             const bool rate =
-                (terms & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
-            const bool bound = (terms & kNormBoundFollows) == 0 || self.train.max_update_norm != Float32();
-            if (!rate || !bound) visit.refuse(base::DecodeError::kBadEnum);
+                (announced & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
+            const bool bound =
+                (announced & kNormBoundFollows) == 0 || self.train.max_update_norm != Float32();
+            const bool terms = (announced & kTermsFollow) == 0 || self.market.terms.engaged();
+            if (!rate || !bound || !terms) visit.refuse(base::DecodeError::kBadEnum);
         }
     }
 };

@@ -19,6 +19,7 @@ namespace assay::program {
 
 namespace {
 
+FieldValue plain(std::uint8_t value) { return std::uint64_t{value}; }
 FieldValue plain(std::uint32_t value) { return std::uint64_t{value}; }
 FieldValue plain(std::uint64_t value) { return value; }
 FieldValue plain(std::int32_t value) { return std::int64_t{value}; }
@@ -34,6 +35,11 @@ FieldValue top(const JobSpec& spec) {
 template <auto Section, auto Member>
 FieldValue in(const JobSpec& spec) {
     return plain((spec.*Section).*Member);
+}
+
+template <auto Member>
+FieldValue in_terms(const JobSpec& spec) {
+    return plain(spec.market.terms.*Member);
 }
 
 constexpr FieldValue whole(std::uint64_t value) { return value; }
@@ -128,6 +134,16 @@ constexpr std::array kLimits = {
           whole(base::kAmountMax), RuleOf::kLedger, in<kMarket, &MarketConfig::budget>},
     Limit{E::kDeadline, Part::kMarket, "market.deadline", "deadline_blocks", "blocks", Q::kWhole, whole(1),
           whole(1'000'000'000), RuleOf::kLedger, in<kMarket, &MarketConfig::deadline_blocks>},
+    Limit{E::kMachinesLeast, Part::kMarket, "market.machines_least", "machines_least", "machines", Q::kWhole,
+          whole(0), whole(kMaxSlots), RuleOf::kLedger, in_terms<&MarketTerms::gang>},
+    Limit{E::kMachinesMost, Part::kMarket, "market.machines_most", "machines_most", "machines", Q::kWhole,
+          whole(0), whole(kMaxSlots), RuleOf::kLedger, in_terms<&MarketTerms::most>},
+    Limit{E::kLeastSpeed, Part::kMarket, "market.least_speed", "least_speed", "bits", Q::kWhole, whole(0),
+          whole(kMaxClassBits), RuleOf::kLedger, in_terms<&MarketTerms::least_speed>},
+    Limit{E::kLeastMemory, Part::kMarket, "market.least_memory", "least_memory", "bits", Q::kWhole, whole(0),
+          whole(kMaxClassBits), RuleOf::kLedger, in_terms<&MarketTerms::least_memory>},
+    Limit{E::kLeastNetwork, Part::kMarket, "market.least_network", "least_network", "bits", Q::kWhole,
+          whole(0), whole(kMaxClassBits), RuleOf::kLedger, in_terms<&MarketTerms::least_network>},
 
     Limit{E::kAuditThreshold, Part::kSecurity, "security.q", "audit_rate", "share", Q::kRate, whole(1),
           whole(kMost), RuleOf::kLedger, in<kSecurity, &SecurityConfig::audit_threshold>},
@@ -260,6 +276,24 @@ constexpr std::array kRules = {
              [] { return "batch times context is at most " + counted(kMaxStepTokens, "tokens"); },
              RuleOf::kArithmetic, [](const JobSpec& s) { return step_tokens(s) <= kMaxStepTokens; },
              [](const JobSpec& s) { return counted(step_tokens(s), "tokens a step"); }},
+    SpecRule{E::kTermsWithoutMachines, Part::kMarket, "market.machines_least",
+             [] {
+                 return std::string(
+                     "machines_least is at least 1 where another of the market's terms is given");
+             },
+             RuleOf::kLedger,
+             [](const JobSpec& s) { return s.market.terms.gang > 0 || !s.market.terms.engaged(); },
+             [](const JobSpec&) { return std::string("terms for no machine"); }},
+    SpecRule{E::kMachinesBeyondSlots, Parts(Part::kMarket).with(Part::kJob), "market.machines_most",
+             [] { return std::string("machines_most is from machines_least to slots"); }, RuleOf::kLedger,
+             [](const JobSpec& s) {
+                 const MarketTerms& terms = s.market.terms;
+                 return !terms.engaged() || (terms.gang <= terms.most && terms.most <= s.slots);
+             },
+             [](const JobSpec& s) {
+                 return "market.machines_least = " + std::to_string(s.market.terms.gang) +
+                        ", job.slots = " + std::to_string(s.slots);
+             }},
     // What a slot hands on is shown by `finalise` alone.
     SpecRule{E::kFinaliseOfCarried, Parts(Part::kSecurity).with(Part::kJob), "security.finalise_q",
              [] { return std::string("finalise_q is 1 where inner_state is carried"); }, RuleOf::kLedger,

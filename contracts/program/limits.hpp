@@ -15,6 +15,7 @@
 namespace assay::program {
 
 inline constexpr std::uint32_t kMaxSlots = 256;
+inline constexpr std::uint8_t kMaxClassBits = 64;  ///< of a size of a lot's class: it is a number of bits
 inline constexpr std::uint32_t kMaxRounds = 10'000;
 inline constexpr std::uint32_t kMaxInnerSteps = 16'384;  ///< fingerprints of a trace
 inline constexpr std::uint32_t kMaxSegments = 256;  ///< of a slot's round; boundaries of a trace less one
@@ -79,8 +80,15 @@ enum class SpecError : std::uint8_t {
     kFinaliseOfCarried = 50,
     kMaxUpdateNorm = 51,
     kNormBelowUnit = 52,
+    kMachinesLeast = 53,
+    kMachinesMost = 54,
+    kLeastSpeed = 55,
+    kLeastMemory = 56,
+    kLeastNetwork = 57,
+    kMachinesBeyondSlots = 58,
+    kTermsWithoutMachines = 59,
 };
-inline constexpr SpecError kLastSpecError = SpecError::kNormBelowUnit;
+inline constexpr SpecError kLastSpecError = SpecError::kTermsWithoutMachines;
 
 /// Whose rule a limit is: what stops to work beyond it.
 enum class RuleOf : std::uint8_t {

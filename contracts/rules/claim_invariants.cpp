@@ -9,6 +9,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
@@ -22,8 +23,9 @@ bool equals(const Claim& claim, const std::optional<Claim>& expected) {
 }
 
 /// The claim of a slot that was dealt. Nothing: its pay is no amount.
-std::optional<Claim> claim_of_slot(const Params& params, const Job& job, const SlotRound& slot) {
-    const auto pay = slot_pay(job.auction.clearing_price, job.slot_work);
+std::optional<Claim> claim_of_slot(const Params& params, const Job& job, Amount price,
+                                   const SlotRound& slot) {
+    const auto pay = slot_pay(price, job.slot_work);
     if (!pay) return std::nullopt;
     return Claim{.node = slot.miner,
                  .owner = slot.owner,
@@ -116,17 +118,39 @@ bool check_window(const StateView& state, const Job& job, const ClaimId& id, con
                                      [](const Accusation& accusation) { return !accusation.used; });
     if (awaited != (claim.accuse_by != 0)) return false;
     if (claim.dead) return claim.bond.is_zero() && claim.held.is_zero();
-    const Amount price = job.auction.clearing_price;
+    const RoundPrices prices = prices_of_round(state, job, id.round);
     if (id.kind == ClaimKind::kSlot) {
         const auto slot = read_slot(state, job.id, id.round, id.number);
         if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
         const BondLoss loss = bond_loss(params_of(state, job), slot->verdict, slot->bond);
         return claim.bond == difference(slot->bond, loss.lost) &&
-               claim.held <= slot_pay(price, job.slot_work);
+               claim.held <= slot_pay(prices.slots.at(slot->slot), job.slot_work);
     }
     const auto postings = list_merge_postings(state, job.id, id.round);
     if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;
-    return claim.bond.is_zero() && claim.held == merge_fee(params_of(state, job), price, job.slot_work);
+    return claim.bond.is_zero() &&
+           claim.held == merge_fee(params_of(state, job), prices.highest, job.slot_work);
+}
+
+/// A dealt round of a job that leases, and no other, has a price for each of its slots: none above the cap,
+/// and nothing where nobody holds it.
+InvariantResult check_prices(const StateView& state, const Job& job, std::uint32_t round) {
+    const auto wrong = [&] {
+        return broken("the prices of a round of job " + job.id.brief() + " are wrong");
+    };
+    const auto prices = read_round_prices(state, job.id, round);
+    const bool dealt = job.leases() && read_round_progress(state, job.id, round);
+    if (prices.has_value() != dealt) return wrong();
+    if (!prices) return {};
+    const std::vector<SlotRound> slots = list_slots(state, job.id, round);
+    Amount highest;
+    if (prices->slots.size() != slots.size()) return wrong();
+    for (const SlotRound& slot : slots) {
+        const Amount price = prices->slots[slot.slot];
+        highest = std::max(highest, price);
+        if (price > job.spec.market.max_price || (!slot.assigned && !price.is_zero())) return wrong();
+    }
+    return prices->highest == highest ? InvariantResult{} : wrong();
 }
 
 /// An open game is about an open claim, its claimant's index names it, and a running one is due.
@@ -183,12 +207,15 @@ InvariantResult check_running(const StateView& state, const Job& job) {
     if (!round) return running == 0 ? InvariantResult{} : differs();
     const Params params = params_of(state, job);
     const std::vector<SlotRound> slots = list_slots(state, job.id, job.round);
+    ASSAY_TRY(check_prices(state, job, job.round));
+    const RoundPrices prices = prices_of_round(state, job, job.round);
     std::size_t expected = 0;
     for (const SlotRound& slot : slots) {
         if (!slot.assigned) continue;
         ++expected;
         const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
-        if (!claim || !equals(*claim, claim_of_slot(params, job, slot))) return differs();
+        if (!claim || !equals(*claim, claim_of_slot(params, job, prices.slots[slot.slot], slot)))
+            return differs();
     }
     for (std::uint32_t place = 0; place < round->merges.size(); ++place) {
         ++expected;
@@ -239,6 +266,7 @@ InvariantResult touch_claims(ByteView key, bool present, TouchedClaims& touched)
         case Table::kRound:
         case Table::kSlotRound:
         case Table::kMergePosting:
+        case Table::kRoundPrices:
             if (key.size() >= 37) touched.rounds.insert(round());
             return {};
         case Table::kClaimOf:
@@ -268,6 +296,7 @@ bool has_claim_records(const StateView& state, const Hash256& job) {
 
 InvariantResult check_claims(const StateView& state, const Job& job) {
     ASSAY_TRY(check_terms_of(state, job));
+    for (std::uint32_t round = 0; round <= job.round; ++round) ASSAY_TRY(check_prices(state, job, round));
     for (const Game& game : list_games(state, job.id)) ASSAY_TRY(check_game(state, job.id, game.number));
     for (const auto& [id, claim] : list_claims(state, job.id)) ASSAY_TRY(check_claim(state, job, id));
     for (const Table table : kClaimTables) {
@@ -290,6 +319,7 @@ InvariantResult check_claims(const StateView& before, const StateView& now, cons
     touched.rounds.insert(job.round);
     if (const auto progress = read_job_progress(before, job.id)) touched.rounds.insert(progress->round);
     for (const std::uint32_t round : touched.rounds) {
+        ASSAY_TRY(check_prices(now, job, round));
         for (const StateView* state : {&before, &now})
             for (const auto& [id, claim] : list_claims(*state, job.id, round))
                 touched.claims.insert(claim_key(id));

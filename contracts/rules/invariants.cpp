@@ -171,6 +171,7 @@ InvariantResult check_job(const StateView& state, const Hash256& id, const Claim
         return listed ? broken("an active job has no record") : InvariantResult{};
     }
     ASSAY_TRY(check_lists(state, *job));
+    if (!has_phase(*job, job->phase)) return broken("job " + id.brief() + " is in a phase of other jobs");
     ASSAY_TRY(claims(*job));
     const bool ended = job->phase == JobPhase::kEnded;
     if (is_over(job->phase) != (consequence(job->end_reason) == Consequence::kJobEnded)) {
@@ -344,6 +345,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kRound:
         case Table::kSlotRound:
         case Table::kMergePosting:
+        case Table::kRoundPrices:
         case Table::kClaim:
         case Table::kClaimOf:
         case Table::kWindowEnd:
@@ -367,6 +369,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kHandedOn:
         case Table::kServe:
         case Table::kStorage:
+        case Table::kLease:
         case Table::kBeaconLink: return {};
     }
     return broken("a key of no table");

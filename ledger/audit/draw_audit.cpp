@@ -142,6 +142,10 @@ std::vector<RoundFailure> audit_beacons(const contracts::StateView& state, const
 
 std::vector<std::string> audit_auction(const std::string& chain, const Job& job,
                                        const std::vector<contracts::Ask>& asks) {
+    if (job.spec.market.terms.gang > 0) {  // it leases: audit_prices
+        const bool none = asks.empty() && job.auction.winners == 0 && job.auction.clearing_price.is_zero();
+        return none ? std::vector<std::string>{} : std::vector<std::string>{"auction: the job has none"};
+    }
     const bool cleared = !job.roster.empty() || job.end_reason == contracts::Reason::kNoAsks;
     if (!cleared) return {};
     std::vector<std::string> wrong;

@@ -63,9 +63,9 @@ std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     return saturated(Uint128{a} * b / c);
 }
 
-std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job,
+std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job, contracts::Amount price,
                       const contracts::SlotRound& slot) {
-    return bond_at(params, job, job.auction.clearing_price, slot.newcomer);
+    return bond_at(params, job, price, slot.newcomer);
 }
 
 std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm) { return divided_up(amount, ppm, kMillion); }

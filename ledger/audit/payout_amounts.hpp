@@ -18,7 +18,7 @@ std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
 /// The bond of a held slot: of which the burned part outweighs the work that a cheat saves and what it gains
 /// outside, at the rate at which it is found although a part of the verifiers colludes. Rounded up.
-std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job,
+std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job, contracts::Amount price,
                       const contracts::SlotRound& slot);
 
 /// ceil(amount · ppm / 10^6).

@@ -13,6 +13,7 @@
 #include "ledger/audit/draw_audit.hpp"
 #include "ledger/audit/judge_audit.hpp"
 #include "ledger/audit/payout_amounts.hpp"
+#include "ledger/audit/price_audit.hpp"
 #include "ledger/audit/settlement_audit.hpp"
 #include "ledger/audit/storage_audit.hpp"
 #include "ledger/audit/verdict_audit.hpp"
@@ -48,9 +49,11 @@ public:
           attendance_(attendance),
           sums_(sums),
           report_(report),
-          lines_(contracts::list_settlement(state, job.id, round.number)) {
+          lines_(contracts::list_settlement(state, job.id, round.number)),
+          prices_(find_prices(state, job, round.number)) {
         for (const SlotRound& slot : contracts::list_slots(state, job.id, round.number))
             slots_.emplace(slot.slot, gather_evidence(state, job, round, slot));
+        attendance.begin(slots_);
         for (auto& [number, evidence] : slots_)
             evidence.absent_before = attendance.absent_before(evidence.slot.miner);
     }
@@ -61,6 +64,7 @@ public:
         const std::string chain = contracts::read_meta(state_).chain_id;
         const std::string whole = place_of(job_, round_.number);
         report(whole, audit_judges(state_, job_, round_, locked_));
+        report(whole, audit_prices(state_, job_, round_));
         if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
@@ -117,8 +121,8 @@ private:
         if (line.kind != LineKind::kSlot) expect(at, "what replays cost", line.replays.units(), 0);
         expect(at, "what was lost", line.lost.units(),
                line.lost_to_buyer.units() + line.lost_to_escrow.units() + line.lost_burned.units());
-        if (line.kind != LineKind::kLink)
-            expect(at, "the price", line.price.units(), job_.auction.clearing_price.units());
+        const contracts::Amount price = line.kind == LineKind::kSlot ? prices_.of(line.slot) : prices_.round;
+        if (line.kind != LineKind::kLink) expect(at, "the price", line.price.units(), price.units());
         switch (line.kind) {
             case LineKind::kSlot: check_slot(at, line); break;
             case LineKind::kAudit: check_audit(at, line); break;
@@ -146,9 +150,10 @@ private:
         std::uint64_t replays = 0;
         for (const Worth& worth : worths_of(found->second)) replays += worth.from_slot;
         expect(at, "what replays cost", line.replays.units(), replays);
-        expect(at, "the slot's pay", line.paid.units(), paid ? slot_pay() - replays : 0);
+        expect(at, "the slot's pay", line.paid.units(), paid ? pay_at(prices_.of(line.slot)) - replays : 0);
         expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
-        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(params_, job_, slot) : 0);
+        expect(at, "the bond", slot.bond.units(),
+               slot.assigned ? bond_of(params_, job_, prices_.of(line.slot), slot) : 0);
         const bool again = slot.assigned && line.reason == Reason::kNoCommitAgain;
         expect(at, "the lost bond", line.lost.units(),
                forfeit ? slot.bond.units()
@@ -185,8 +190,8 @@ private:
         }
         return worth;
     }
-    [[nodiscard]] std::uint64_t slot_pay() const {
-        return share(job_.auction.clearing_price.units(), job_.slot_work, 1);
+    [[nodiscard]] std::uint64_t pay_at(contracts::Amount price) const {
+        return share(price.units(), job_.slot_work, 1);
     }
     // In the order of the audits: the slot's pay goes to the first replays first, at cost, and only where
     // everybody who opened had to replay; if the miner opened its starts, everybody who was drawn.
@@ -201,10 +206,11 @@ private:
             if (!audit.replayed()) nobody_served = false;
         }
         if (evidence.slot.served && openers < evidence.audits.size()) nobody_served = false;
-        std::uint64_t left = slot_pay();
+        const contracts::Amount price = prices_.of(evidence.slot.slot);
+        std::uint64_t left = pay_at(price);
         for (Worth& worth : worths) {
             if (!nobody_served || worth.reason != Reason::kPaidAudit) continue;
-            worth.from_slot = std::min(left, share(job_.auction.clearing_price.units(), worth.replay, 1));
+            worth.from_slot = std::min(left, share(price.units(), worth.replay, 1));
             left -= worth.from_slot;
         }
         return worths;
@@ -221,14 +227,14 @@ private:
         const Worth worth = worths_of(evidence)[place];
         expect_reason(at, line.reason, worth.reason);
         expect(at, "the work units", line.work_units, worth.work);
-        const std::uint64_t whole = share(job_.auction.clearing_price.units(), worth.work, 1);
+        const std::uint64_t whole = share(prices_.round.units(), worth.work, 1);
         expect(at, "the part from the slot's pay", line.from_slot.units(), worth.from_slot);
         const std::uint64_t fee = share(whole, params_.audit_fee_ppm, kMillion);
         expect(at, "the audit fee", line.paid.units(),
                worth.reason == Reason::kPaidAudit ? fee + worth.from_slot : 0);
         if (!evidence.slot.newcomer)
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
-        check_penalty(at, line, accusation_of(params_, job_, job_.auction.clearing_price));
+        check_penalty(at, line, accusation_of(params_, job_, prices_.round));
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
     }
 
@@ -255,7 +261,7 @@ private:
         const bool right = reason == Reason::kPaidMerge;
         expect_reason(at, line.reason, reason);
         expect(at, "the merge fee", line.paid.units(),
-               right ? share(slot_pay(), params_.merge_fee_ppm, kMillion) : 0);
+               right ? share(pay_at(prices_.round), params_.merge_fee_ppm, kMillion) : 0);
         expect(at, "the part from a registration fee", line.from_prepaid.units(), 0);
         std::uint64_t dearest = 0;
         for (const auto& [number, evidence] : slots_) dearest = std::max(dearest, evidence.slot.bond.units());
@@ -267,7 +273,8 @@ private:
         expect(at, "what a withheld link is paid", line.paid.units(), 0);
         if (line.reason != Reason::kLinkWithheld) wrong(at, "its reason is not a withheld link");
         expect(at, "the link bond", line.lost.units(), link_bond_of(params_, job_));
-        if (!rate_one_left_) rate_one_left_ = cost_of_rate_one(params_, job_, round_, slots_, lines_);
+        if (!rate_one_left_)
+            rate_one_left_ = cost_of_rate_one(params_, job_, round_, prices_.round, slots_, lines_);
         const std::uint64_t paid = std::min(*rate_one_left_, line.lost.units());
         *rate_one_left_ -= paid;
         expect(at, "the part to the escrow", line.lost_to_escrow.units(), paid);
@@ -286,6 +293,7 @@ private:
     JobPayouts& sums_;
     PayoutReport& report_;
     std::vector<SettlementLine> lines_;
+    PricesFound prices_;
     SlotsEvidence slots_;
     std::optional<std::uint64_t> rate_one_left_;  // of what audits at rate 1 cost more, which link bonds pay
 };
@@ -318,7 +326,8 @@ void take_lost_in_games(std::vector<contracts::Game>& games, std::uint64_t heigh
 }
 
 // A wrong accusation costs what the rule gives, or all that was left.
-std::vector<std::string> audit_accusations(const Job& job, const contracts::Params& params,
+std::vector<std::string> audit_accusations(const contracts::StateView& state, const Job& job,
+                                           const contracts::Params& params,
                                            const std::vector<contracts::Game>& games,
                                            const LockedStake& locked) {
     std::vector<std::string> wrong;
@@ -326,7 +335,7 @@ std::vector<std::string> audit_accusations(const Job& job, const contracts::Para
         if (game.is_open() || !game.accuses || game.claimant_lost ||
             game.end == contracts::GameEnd::kClosed || game.end == contracts::GameEnd::kVoid)
             continue;
-        const std::uint64_t stake = accusation_of(params, job, job.auction.clearing_price);
+        const std::uint64_t stake = accusation_of(params, job, find_prices(state, job, game.round).round);
         const std::uint64_t lost = game.lost.units();
         if (lost > stake || (lost < stake && locked.left(game.challenger) > 0))
             wrong.push_back("accusation: game " + std::to_string(game.number) + " cost " +
@@ -406,7 +415,7 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     }
     for (const std::string& what : audit_enlistments(job, *params)) wrong(what);
     LockedStake locked(job);
-    Attendance attendance(job);
+    Attendance attendance(job, *params);
     std::vector<contracts::Round> rounds;
     while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
         rounds.push_back(std::move(*round));
@@ -415,12 +424,14 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     std::vector<contracts::Game> games = contracts::list_games(state, job.id);
     for (const contracts::Round& round : rounds) {
         take_lost_in_games(games, round.started_at, locked);
+        for (const contracts::Game& game : games)
+            if (!game.is_open() && game.ended_at < round.started_at) attendance.note(game);
         RoundAudit(state, job, *params, round, locked, attendance, sums, report).run();
     }
     sums.rounds = rounds.size();
     take_lost_in_games(games, std::numeric_limits<std::uint64_t>::max(), locked);
     games = contracts::list_games(state, job.id);
-    for (const std::string& what : audit_accusations(job, *params, games, locked)) wrong(what);
+    for (const std::string& what : audit_accusations(state, job, *params, games, locked)) wrong(what);
     const auto played = static_cast<std::uint32_t>(rounds.size());
     for (const std::string& what : audit_accusers(state, job, played, games)) wrong(what);
 

@@ -54,8 +54,8 @@ std::vector<SlotFailure> audit_completeness(const contracts::Round& round, const
 }
 
 std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts::Job& job,
-                               const contracts::Round& round, const SlotsEvidence& slots,
-                               const std::vector<SettlementLine>& lines) {
+                               const contracts::Round& round, contracts::Amount price,
+                               const SlotsEvidence& slots, const std::vector<SettlementLine>& lines) {
     const program::RoundPlan plan(job.spec);
     std::uint64_t cost = 0;
     for (const SettlementLine& line : lines) {
@@ -66,7 +66,7 @@ std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts:
         for (const std::uint32_t unit : contracts::draw_units(round.beacon, line.slot, plan, rates))
             drawn += work_of(job, unit);
         if (line.work_units <= drawn) continue;
-        const std::uint64_t whole = share(job.auction.clearing_price.units(), line.work_units - drawn, 1);
+        const std::uint64_t whole = share(price.units(), line.work_units - drawn, 1);
         cost += std::min(share(whole, params.audit_fee_ppm, kMillion), line.from_escrow.units());
     }
     return cost;

@@ -51,7 +51,8 @@ bool is_unmerged_before(const contracts::StateView& state, const contracts::Job&
 
 /// What the round's audits cost more than those at the job's rates: lost link bonds pay it.
 std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts::Job& job,
-                               const contracts::Round& round, const SlotsEvidence& slots,
+                               const contracts::Round& round, contracts::Amount price,
+                               const SlotsEvidence& slots,
                                const std::vector<contracts::SettlementLine>& lines);
 
 }  // namespace assay::ledger

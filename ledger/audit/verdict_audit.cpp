@@ -218,9 +218,18 @@ bool SlotEvidence::missed() const {
     return handed_on(*this).is_zero() || before->miner == slot.miner;
 }
 
-Attendance::Attendance(const contracts::Job& job) {
+Attendance::Attendance(const contracts::Job& job, const contracts::Params& params)
+    : most_(contracts::kAbsenceWeight * params.max_missed) {
+    if (job.spec.market.terms.gang > 0) return;  // nobody joins
     for (std::size_t i = job.auction.winners; i < job.roster.size(); ++i)
         absent_[job.roster[i].node] = contracts::kAbsenceWeight;
+}
+
+void Attendance::begin(const std::map<std::uint32_t, SlotEvidence>& slots) {
+    for (const auto& [number, evidence] : slots) {
+        if (evidence.slot.assigned && dropped_.erase(evidence.slot.miner) > 0)
+            absent_[evidence.slot.miner] = contracts::kAbsenceWeight;
+    }
 }
 
 void Attendance::note(const std::map<std::uint32_t, SlotEvidence>& slots) {
@@ -229,14 +238,23 @@ void Attendance::note(const std::map<std::uint32_t, SlotEvidence>& slots) {
         if (!evidence.slot.assigned) continue;
         bool& one = absent[evidence.slot.miner];
         one = one || evidence.missed();
+        if (contracts::consequence(evidence.slot.verdict) == contracts::Consequence::kForfeit)
+            dropped_.insert(evidence.slot.miner);
     }
     for (const auto& [miner, was] : absent) {
         if (was) {
             absent_[miner] += contracts::kAbsenceWeight;
+            if (absent_[miner] >= most_) dropped_.insert(miner);
         } else if (const auto owes = absent_.find(miner); owes != absent_.end() && --owes->second == 0) {
             absent_.erase(owes);
         }
     }
+}
+
+void Attendance::note(const contracts::Game& game) {
+    if (!games_.insert(game.number).second) return;
+    const bool lost = game.kind == contracts::ClaimKind::kSlot && !game.called && game.claimant_lost;
+    if (lost && game.end != contracts::GameEnd::kConceded) dropped_.insert(game.claimant);
 }
 
 bool SlotEvidence::is_drawn(std::uint32_t unit) const {

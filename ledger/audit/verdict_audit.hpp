@@ -13,6 +13,7 @@
 #include "contracts/rules/job/records.hpp"
 #include "contracts/rules/round/records.hpp"
 #include "contracts/rules/state/state.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::ledger {
 
@@ -63,16 +64,24 @@ struct SlotEvidence {
 /// Who missed what, round by round in their order.
 class Attendance {
 public:
-    explicit Attendance(const contracts::Job& job);
-    /// Two rounds with a commit make up for an absence; a joiner begins with one.
+    Attendance(const contracts::Job& job, const contracts::Params& params);
+    /// Two rounds with a commit make up for an absence; a joiner begins with one, and so does a member that
+    /// was dropped and is back.
     [[nodiscard]] bool absent_before(const contracts::PublicKey& miner) const {
         return absent_.contains(miner);
     }
-    /// A miner was absent when one of its slots was missed.
+    /// Of a round that was dealt: who had been dropped, and holds a slot again, is back.
+    void begin(const std::map<std::uint32_t, SlotEvidence>& slots);
+    /// Of a settled round. A miner was absent when one of its slots was missed.
     void note(const std::map<std::uint32_t, SlotEvidence>& slots);
+    /// Whoever loses a slot in a game that it did not concede is dropped. Counts each game once.
+    void note(const contracts::Game& game);
 
 private:
+    std::uint32_t most_;  ///< of rounds to attend: who owes as many is dropped
     std::map<contracts::PublicKey, std::uint32_t> absent_;  ///< rounds that it still has to attend
+    std::set<contracts::PublicKey> dropped_;
+    std::set<std::uint32_t> games_;  ///< that were noted
 };
 
 SlotEvidence gather_evidence(const contracts::StateView& state, const contracts::Job& job,

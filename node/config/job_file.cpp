@@ -118,6 +118,11 @@ void fill_model(program::ModelConfig& model) {
     if (model.rope_theta == program::Float32(0.0F)) model.rope_theta = 10'000.0F;
 }
 
+// As many machines as must be there, unless the file says more.
+void fill_terms(program::MarketTerms& terms) {
+    if (terms.most == 0) terms.most = terms.gang;
+}
+
 const toml::node* node_of(const toml::table& root, const JobKey& key) {
     const toml::table* section = root[key.section].as_table();
     return section == nullptr ? nullptr : section->get(key.name);
@@ -166,6 +171,7 @@ base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) 
                           "name the manifest.json that `assay data pack` wrote");
     }
     if (!folder) fill_model(job.spec.model);
+    fill_terms(job.spec.market.terms);
     const program::Parts own = program::kWholeSpec.without(program::Part::kData);
     ASSAY_TRY(check_rules(root, file, job.spec, folder ? own.without(program::Part::kModel) : own));
     return job;

@@ -29,6 +29,16 @@ JobValue get_whole(const JobFile& job) {
     return static_cast<std::int64_t>((job.spec.*Part).*Member);
 }
 template <auto Member>
+bool put_terms(JobFile& job, const JobValue& value) {
+    using T = std::remove_reference_t<decltype(job.spec.market.terms.*Member)>;
+    job.spec.market.terms.*Member = static_cast<T>(std::get<std::int64_t>(value));
+    return true;
+}
+template <auto Member>
+JobValue get_terms(const JobFile& job) {
+    return static_cast<std::int64_t>(job.spec.market.terms.*Member);
+}
+template <auto Member>
 bool put_top(JobFile& job, const JobValue& value) {
     using T = std::remove_reference_t<decltype(job.spec.*Member)>;
     job.spec.*Member = static_cast<T>(std::get<std::int64_t>(value));
@@ -316,6 +326,24 @@ void add_market(Section keys) {
                   put_money<kMarket, &K::budget>, get_money<kMarket, &K::budget>);
     keys.required("deadline", Type::kWhole, "blocks after submission at which the job ends",
                   put_whole<kMarket, &K::deadline_blocks>, get_whole<kMarket, &K::deadline_blocks>);
+    using T = program::MarketTerms;
+    keys.limited("machines_least", Type::kWhole, whole(0),
+                 "least machines that the job leases in the market, and waits for; 0: it holds an auction of "
+                 "its own",
+                 put_terms<&T::gang>, get_terms<&T::gang>);
+    keys.limited("machines_most", Type::kWhole, whole(0),
+                 "most machines that it leases, at most slots; 0: as many as machines_least",
+                 put_terms<&T::most>, get_terms<&T::most>);
+    keys.limited("least_speed", Type::kWhole, whole(0),
+                 "of a leased machine's class: bits of its verified speed in thousandths of a work unit per "
+                 "height",
+                 put_terms<&T::least_speed>, get_terms<&T::least_speed>);
+    keys.limited("least_memory", Type::kWhole, whole(0),
+                 "of a leased machine's class: bits of its GiB; 5 stands for 16 to 31",
+                 put_terms<&T::least_memory>, get_terms<&T::least_memory>);
+    keys.limited("least_network", Type::kWhole, whole(0),
+                 "of a leased machine's class: bits of its Mbit/s; 7 stands for 64 to 127",
+                 put_terms<&T::least_network>, get_terms<&T::least_network>);
 }
 
 void add_security(Section keys) {

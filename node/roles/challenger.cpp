@@ -7,6 +7,7 @@
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/following_role.hpp"
 #include "node/roles/voucher_calls.hpp"
@@ -213,8 +214,9 @@ bool Challenger::has_stake(const contracts::StateView& state, const Look& look) 
     const auto job = contracts::read_job(state, look.id.job);
     const auto claim = contracts::read_claim(state, look.id);
     if (!job || !claim) return false;
-    const auto bond = contracts::challenge_bond(contracts::params_of(state, *job), *job,
-                                                job->auction.clearing_price, *claim);
+    const auto bond =
+        contracts::challenge_bond(contracts::params_of(state, *job), *job,
+                                  contracts::price_of_round(state, *job, look.id.round), *claim);
     if (bond && contracts::read_stake(state, node_.public_key()).free >= *bond) return true;
     if (bond) warn_of_stake(look, "challenge it", *bond);
     return false;

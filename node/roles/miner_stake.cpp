@@ -8,6 +8,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/market/leases.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/room_to_keep.hpp"
 
@@ -32,10 +33,23 @@ Amount bond_at_cap(const contracts::StateView& state, const contracts::Job& job,
     return bond.value_or(Amount::of(base::kAmountMax).value());  // the ledger refuses such a job
 }
 
+/// At what price a job may deal the member a slot; nothing: it leases its machines, and has no lot of this
+/// one.
+std::optional<Amount> price_to_come(const contracts::StateView& state, const contracts::Job& job,
+                                    const base::PublicKey& miner) {
+    if (!job.leases()) return job.auction.clearing_price;
+    std::optional<Amount> highest;
+    for (const contracts::Lease& lease : contracts::list_leases(state, job.id))
+        if (lease.node == miner) highest = std::max(highest.value_or(Amount{}), lease.price);
+    return highest;
+}
+
 /// What a job of which the miner is a member may lock for a slot, and has not locked.
 Amount still_to_lock(const contracts::StateView& state, const contracts::Job& job,
                      const base::PublicKey& miner) {
-    const Amount bond = contracts::bond_in(state, contracts::params_of(state, job), job, miner);
+    const auto price = price_to_come(state, job, miner);
+    if (!price) return {};
+    const Amount bond = contracts::bond_at(state, contracts::params_of(state, job), job, miner, *price);
     Amount locked;
     contracts::for_each_claim_of(state, job.id, miner, contracts::ClaimKind::kSlot,
                                  [&](const contracts::ClaimId& id) {

@@ -6,6 +6,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/tables.hpp"
 #include "node/roles/crafted_posts.hpp"
 
@@ -143,7 +144,8 @@ std::optional<Payload> next_challenge(const contracts::StateView& state, const b
             return game.challenger == me && !game.called && game.claim_id(id) == name;
         });
         if (mine >= plan.challenges_each) continue;
-        const auto bond = contracts::challenge_bond(params, *job, job->auction.clearing_price, claim);
+        const auto bond = contracts::challenge_bond(
+            params, *job, contracts::price_of_round(state, *job, name.round), claim);
         if (!bond || contracts::read_stake(state, me).free < *bond) continue;
         const std::uint32_t segments = program::RoundPlan(job->spec).segments();
         return contracts::DisputeOpen{.job = id,

@@ -12,8 +12,9 @@ void SequencerRole::plan() {
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         const base::Hash256 secret = beacon_secret(parts().node_key, id.view());
-        const bool bidding =
-            job->phase == contracts::JobPhase::kAskCommit || job->phase == contracts::JobPhase::kAskReveal;
+        const bool bidding = job->phase == contracts::JobPhase::kAskCommit ||
+                             job->phase == contracts::JobPhase::kAskReveal ||
+                             (job->phase == contracts::JobPhase::kWaiting && job->round == 0);
         const bool member = std::any_of(job->beacon.begin(), job->beacon.end(),
                                         [&](const auto& entry) { return entry.node == me(); });
         if (bidding && !member && covers(*job)) {

@@ -154,7 +154,8 @@ void VerifierRole::keep_own(std::set<BlobId>& needed) {
 void VerifierRole::plan_bidding(const contracts::Job& job) {
     // What the audits need stays from the promise on: another job's data does not take its room.
     if (takes_part(job, me())) return static_cast<void>(bench_.gather(state(), job));
-    if (!options_.enlists || job.phase == contracts::JobPhase::kRefill) return;  // or nobody enlists any more
+    const bool late = job.phase == contracts::JobPhase::kRefill || job.round > 0;  // nobody enlists any more
+    if (!options_.enlists || late) return;
     const auto lock = lock_for(job);
     if (!lock || !can_keep(job) || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/tables.hpp"
 #include "node/roles/game_player.hpp"
 
@@ -19,8 +20,8 @@ std::optional<base::Amount> bond_of(const contracts::StateView& state, const Cla
                                     const contracts::Claim& claim) {
     const auto job = contracts::read_job(state, id.job);
     if (!job) return std::nullopt;
-    return contracts::challenge_bond(contracts::params_of(state, *job), *job, job->auction.clearing_price,
-                                     claim);
+    return contracts::challenge_bond(contracts::params_of(state, *job), *job,
+                                     contracts::price_of_round(state, *job, id.round), claim);
 }
 
 }  // namespace

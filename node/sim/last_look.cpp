@@ -6,6 +6,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/panel.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "node/sim/stand_in_worker.hpp"
 
 namespace assay::node::sim {
@@ -27,8 +28,8 @@ std::set<std::uint32_t> false_units_of(FalseUnits lie, SlotTurn place, const pro
 }
 
 /// What a slot brings where nobody finds it, beside fees.
-double prize_of(const contracts::Params& params, const contracts::Job& job, bool lies, bool wins_gain) {
-    const base::Amount price = job.auction.clearing_price;
+double prize_of(const contracts::Params& params, const contracts::Job& job, base::Amount price, bool lies,
+                bool wins_gain) {
     const double pay = in_units(contracts::slot_pay(price, job.slot_work));
     if (!lies || !wins_gain) return pay;
     const auto counted = contracts::gain_bound_max(params, price, job.slot_work);
@@ -38,10 +39,11 @@ double prize_of(const contracts::Params& params, const contracts::Job& job, bool
 
 /// The fee of one verifier for these units of a slot.
 template <class Units>
-double fee_of(const contracts::Params& params, const contracts::Job& job, const Units& units) {
+double fee_of(const contracts::Params& params, const contracts::Job& job, base::Amount price,
+              const Units& units) {
     std::uint64_t work = 0;
     for (const std::uint32_t unit : units) work += contracts::unit_work(job.spec, job.slot_work, unit);
-    return in_units(contracts::audit_fee(params, job.auction.clearing_price, work));
+    return in_units(contracts::audit_fee(params, price, work));
 }
 
 const base::PublicKey& owner_of(const contracts::Job& job, const base::PublicKey& member) {
@@ -104,6 +106,7 @@ DrawLook look_at_draw(const contracts::StateView& state, const contracts::StateV
     const program::RoundPlan plan(job.spec);
     std::vector<std::uint32_t> every_unit;
     for (std::uint32_t unit = 0; unit < plan.units(); ++unit) every_unit.push_back(unit);
+    const auto prices = contracts::prices_of_round(state, job, job.round);
     const auto judges = judges_without(job, *round, looker);
     const auto is_friend = [&](const base::PublicKey& node) { return coalition.verifiers.contains(node); };
 
@@ -116,7 +119,8 @@ DrawLook look_at_draw(const contracts::StateView& state, const contracts::StateV
         const auto miner = coalition.miners.find(slot.miner);
         if (miner == coalition.miners.end() || !slot.committed) continue;
         const auto lies = false_units_of(miner->second, {job.round, slot.slot}, plan);
-        const double prize = prize_of(params, job, !lies.empty(), coalition.wins_gain);
+        const double prize =
+            prize_of(params, job, prices.slots.at(slot.slot), !lies.empty(), coalition.wins_gain);
         const double bond = static_cast<double>(slot.bond.units());
         const bool among_friends = std::all_of(slot.verifiers.begin(), slot.verifiers.end(), is_friend);
         const bool met = !among_friends && std::any_of(slot.drawn_units.begin(), slot.drawn_units.end(),
@@ -124,12 +128,13 @@ DrawLook look_at_draw(const contracts::StateView& state, const contracts::StateV
         if (met) look.met.insert(slot.slot);
         look.opened += met ? -bond : prize;
         if (among_friends)
-            look.opened += static_cast<double>(slot.verifiers.size()) * fee_of(params, job, slot.drawn_units);
+            look.opened += static_cast<double>(slot.verifiers.size()) *
+                           fee_of(params, job, prices.highest, slot.drawn_units);
         const auto candidates = without_owner(judges, slot.owner);
         const double all_friends =
             chance_of_friends(candidates, coalition.verifiers, contracts::panel_most());
         const double panel = static_cast<double>(std::min(candidates.size(), contracts::panel_most()));
-        look.another += all_friends * (prize + panel * fee_of(params, job, every_unit)) +
+        look.another += all_friends * (prize + panel * fee_of(params, job, prices.highest, every_unit)) +
                         (1 - all_friends) * (lies.empty() ? prize : -bond);
     }
     look.withheld = look.another - (looks == LastLook::kAtAnyPrice ? 0 : look.bond) > look.opened;

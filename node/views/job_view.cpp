@@ -7,6 +7,8 @@
 
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/round/prices.hpp"
 
 namespace assay::node {
 
@@ -69,6 +71,20 @@ std::optional<MergedRound> merged_round(const contracts::StateView& state, const
 
 }  // namespace
 
+namespace {
+
+/// Of the round that runs, or of the last one that did. Zero before there was any.
+base::Amount last_price(const contracts::StateView& state, const contracts::Job& job) {
+    if (!job.leases()) return job.auction.clearing_price;
+    for (const std::uint32_t round : {job.round, job.round - 1}) {
+        const auto prices = contracts::read_round_prices(state, job.id, round);
+        if (prices) return prices->highest;
+    }
+    return {};
+}
+
+}  // namespace
+
 JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     JobView view{.summary = summary_of(state, job),
                  .buyer = job.buyer,
@@ -78,7 +94,7 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
                  .slots = job.spec.slots,
                  .seed = job.spec.seed,
                  .work_units = job.slot_work,
-                 .clearing_price = job.auction.clearing_price,
+                 .clearing_price = last_price(state, job),
                  .fee = fee_of(state, job).value_or(base::Amount{}),
                  .base_root = job.base_root};
     // The ledger takes no job whose link bond is beyond an amount.
@@ -88,10 +104,15 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     for (const contracts::RosterEntry& entry : job.roster)
         view.roster.push_back({entry.node, entry.ask, entry.dropped, entry.dropped_for});
     for (const contracts::EnlistedVerifier& entry : job.verifiers) view.verifiers.push_back(entry.node);
+    view.machines_least = job.spec.market.terms.gang;
+    view.machines_most = job.spec.market.terms.most;
+    for (const contracts::Lease& lease : contracts::list_leases(state, job.id))
+        view.leases.push_back({lease.node, lease.price, lease.epoch, lease.from, lease.until, lease.instant});
     for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
+        const auto prices = contracts::prices_of_round(state, job, round);
         for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round))
-            view.slot_rounds.push_back(
-                {round, slot.slot, slot.miner, slot.verdict, slot.served, slot.stored});
+            view.slot_rounds.push_back({round, slot.slot, slot.miner, prices.slots.at(slot.slot),
+                                        slot.verdict, slot.served, slot.stored});
         if (auto merged = merged_round(state, job, round)) view.merged_rounds.push_back(std::move(*merged));
     }
     return view;

@@ -72,6 +72,7 @@ struct SlotView {
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     base::PublicKey miner;
+    base::Amount price;  ///< of a work unit; zero where nobody holds it
     contracts::Reason verdict = contracts::Reason::kNone;
     bool served = false;  ///< its miner opened the starts of its drawn runs
     bool stored = false;  ///< more than half of the stake that has a say holds what it submitted
@@ -81,9 +82,30 @@ struct SlotView {
         visit("round", round);
         visit("slot", slot);
         visit("miner", miner);
+        visit("price", price);
         visit("verdict", verdict);
         visit("served", served);
         visit("stored", stored);
+    }
+};
+
+/// A lot that a job has, now or in the epoch that comes next.
+struct LeaseView {
+    base::PublicKey miner;
+    base::Amount price;  ///< of a work unit
+    std::uint64_t epoch = 0;
+    std::uint64_t from = 0;   ///< height, included
+    std::uint64_t until = 0;  ///< height, not included
+    bool instant = false;     ///< taken at the base price behind the clearing
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("miner", miner);
+        visit("price", price);
+        visit("epoch", epoch);
+        visit("from", from);
+        visit("until", until);
+        visit("instant", instant);
     }
 };
 
@@ -117,11 +139,16 @@ struct JobView {
     std::uint32_t slots = 0;
     std::uint64_t seed = 0;
     std::uint64_t work_units = 0;  ///< of a slot's round
-    base::Amount clearing_price;   ///< of a work unit
-    base::Amount fee;              ///< burned at its submission
-    base::Amount link_bond;        ///< of each member of its beacon
+    /// Of a work unit: of the job's own auction; where it leases, the highest of the last round that was
+    /// dealt.
+    base::Amount clearing_price;
+    base::Amount fee;        ///< burned at its submission
+    base::Amount link_bond;  ///< of each member of its beacon
     base::Hash256 base_root;
     std::optional<base::Hash256> initial_blob;  ///< nothing: it started from its seed
+    std::uint32_t machines_least = 0;           ///< 0: it holds an auction of its own
+    std::uint32_t machines_most = 0;
+    std::vector<LeaseView> leases;
     std::vector<RosterView> roster;
     std::vector<base::PublicKey> verifiers;
     std::vector<SlotView> slot_rounds;  ///< rounds and slots ascending
@@ -141,6 +168,9 @@ struct JobView {
         visit("link_bond", link_bond);
         visit("base_root", base_root);
         visit("initial_blob", initial_blob);
+        visit("machines_least", machines_least);
+        visit("machines_most", machines_most);
+        visit("leases", leases);
         visit("roster", roster);
         visit("verifiers", verifiers);
         visit("slot_rounds", slot_rounds);

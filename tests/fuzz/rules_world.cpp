@@ -138,6 +138,8 @@ JobSpec RulesWorld::some_spec() {
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
     if (diligent_) spec.security.segment_steps = 1;
     if (chance(2)) spec.train.max_update_norm = 1.0F;
+    if (chance(4))
+        spec.market.terms = {.gang = static_cast<std::uint32_t>(1 + choose_(spec.slots)), .most = spec.slots};
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     spec.initial_root = contracts::test::base_named("initial");
     if (chance(4)) spec.initial_blob = some_hash();
@@ -201,6 +203,7 @@ void RulesWorld::help(const Job& job) {
         return;
     }
     if (job.phase == JobPhase::kRefill) return help_refill(job);
+    if (job.phase == JobPhase::kWaiting) return help_waiting(job);
     if (is_over(job.phase)) return pass_heights();  // it waits for windows
     help_bidding(job);
 }
@@ -229,6 +232,11 @@ void RulesWorld::help_bidding(const Job& job) {
     for (std::size_t i = 1; i < kFirstVerifier; ++i) {
         if (!chance(8)) ask(job, people_[i]);
     }
+    enlist(job);
+    if (!chance(4)) pass_to(job.phase_deadline);
+}
+
+void RulesWorld::enlist(const Job& job) {
     for (std::size_t i = kFirstVerifier; i < kFirstBuyer; ++i) {
         Person& verifier = people_[i];
         const auto least = enlistment_minimum(params_of(state_, job), job.spec, job.slot_work);
@@ -236,7 +244,6 @@ void RulesWorld::help_bidding(const Job& job) {
             send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds), *least});
     }
     if (chance(2)) send(people_[0], ValidatorEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
-    if (!chance(4)) pass_to(job.phase_deadline);
 }
 
 void RulesWorld::help_round(const Job& job, const Round& round) {

@@ -53,6 +53,9 @@ struct Reached {
     std::uint64_t clip_games = 0;      ///< opened about a clip
     std::uint64_t witnesses = 0;       ///< that a referee judged
     std::uint64_t long_witnesses = 0;  ///< of these, within a kilobyte of the limit or beyond it
+    std::uint64_t leased_starts = 0;   ///< of jobs that lease: their first round
+    std::uint64_t preempted = 0;       ///< met waiting behind a round
+    std::uint64_t resumed = 0;         ///< that went on behind such a wait
     std::uint64_t moves = 0;
 
     /// A number of the above, by its name; whether a run that reached none of it has failed.
@@ -106,6 +109,9 @@ private:
     base::Bytes some_witness();
     void call(const contracts::Job& job, const contracts::Game& killer, Person& winner);
     void help_refill(const contracts::Job& job);
+    void help_waiting(const contracts::Job& job);
+    void lease(const contracts::Job& job);
+    void enlist(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
 

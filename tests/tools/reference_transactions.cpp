@@ -90,24 +90,28 @@ void add_bidding(Rows& rows) {
     add<contracts::JobCancel>(rows, {ASSAY_FIELD(JobCancel, job)},
                               "until the job ends; takes effect at the next round border",
                               {kUnknownJob, kJobOver, kNotYours, kAlreadyDone});
-    add<contracts::AskCommit>(
-        rows, {ASSAY_FIELD(AskCommit, job), ASSAY_FIELD(AskCommit, seal)}, "job phase `ask_commit`",
-        {kUnknownJob, kJobOver, kWrongPhase, kNotMiner, kAlreadyDone, kRosterFull, kInsufficientStake});
+    add<contracts::AskCommit>(rows, {ASSAY_FIELD(AskCommit, job), ASSAY_FIELD(AskCommit, seal)},
+                              "job phase `ask_commit`",
+                              {kUnknownJob, kJobOver, kJobLeases, kWrongPhase, kNotMiner, kAlreadyDone,
+                               kRosterFull, kInsufficientStake});
     add<contracts::AskReveal>(
         rows, {ASSAY_FIELD(AskReveal, job), ASSAY_FIELD(AskReveal, price), ASSAY_FIELD(AskReveal, salt)},
-        "job phase `ask_reveal`", {kUnknownJob, kJobOver, kWrongPhase, kNoSeal, kAlreadyDone, kSealMismatch});
+        "job phase `ask_reveal`",
+        {kUnknownJob, kJobOver, kJobLeases, kWrongPhase, kNoSeal, kAlreadyDone, kSealMismatch});
     add<contracts::VerifierEnlist>(rows,
                                    {ASSAY_FIELD(VerifierEnlist, job), ASSAY_FIELD(VerifierEnlist, beacon_tip),
                                     ASSAY_FIELD(VerifierEnlist, stake)},
-                                   "bidding",
+                                   "bidding, or `waiting` for the first round",
                                    {kUnknownJob, kJobOver, kWrongPhase, kNotVerifier, kNotParticipant,
                                     kAlreadyDone, kRosterFull, kLockTooSmall, kInsufficientStake});
     add<contracts::ValidatorEnlist>(
-        rows, {ASSAY_FIELD(ValidatorEnlist, job), ASSAY_FIELD(ValidatorEnlist, beacon_tip)}, "bidding",
+        rows, {ASSAY_FIELD(ValidatorEnlist, job), ASSAY_FIELD(ValidatorEnlist, beacon_tip)},
+        "bidding, or `waiting` for the first round",
         {kUnknownJob, kJobOver, kWrongPhase, kNotValidator, kAlreadyDone, kInsufficientStake});
-    add<contracts::JobJoin>(
-        rows, {ASSAY_FIELD(JobJoin, job)}, "job phases `rounds` and `refill`, a place is open",
-        {kUnknownJob, kJobOver, kWrongPhase, kNotMiner, kAlreadyDone, kRosterFull, kInsufficientStake});
+    add<contracts::JobJoin>(rows, {ASSAY_FIELD(JobJoin, job)},
+                            "job phases `rounds` and `refill`, a place is open",
+                            {kUnknownJob, kJobOver, kJobLeases, kWrongPhase, kNotMiner, kAlreadyDone,
+                             kRosterFull, kInsufficientStake});
 }
 
 // What every transaction of a round can be refused with, and `own`.

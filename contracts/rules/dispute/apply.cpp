@@ -4,6 +4,7 @@
 #include "contracts/rules/dispute/phases.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -43,21 +44,24 @@ public:
     UnitFacts facts;
 };
 
+Amount bond_of_challenge(const StateView& state, const Job& job, std::uint32_t round, const Claim& claim) {
+    const Amount price = price_of_round(state, job, round);
+    return required(challenge_bond(params_of(state, job), job, price, claim));
+}
+
 }  // namespace
 
 void carry_out(Work& work, const Sent& sent, const DisputeOpen& tx) {
     const Job job = required(read_job(work.state, tx.job));
     const ClaimId id{tx.job, tx.round, tx.kind, tx.number};
     const Claim claim = required(read_claim(work.state, id));
-    Game game = game_about(job, id, claim);
+    Game game = game_about(work.state, job, id, claim);
     game.unit = tx.unit;
     game.part = tx.part;
     game.challenger = sent.sender;
     game.challenger_owner = sent.owner;
     game.accuses = unused_accusation(claim, sent.sender).has_value();
-    if (!game.accuses)
-        game.bond =
-            required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
+    if (!game.accuses) game.bond = bond_of_challenge(work.state, job, id.round, claim);
     if (!game.bond.is_zero()) lock_stake(work.state, sent.sender, game.bond);
     open_game(work, job, std::move(game), required(unit_claim(work.state, id, tx.unit, tx.part)));
 }
@@ -95,7 +99,7 @@ void carry_out(Work& work, const Sent& sent, const DisputeCall& tx) {
     const Game killer = required(read_game(work.state, tx.job, tx.game));
     const ClaimId id = killer.claim_id(tx.job);
     const Claim claim = required(read_claim(work.state, id));
-    Game game = game_about(job, id, claim);
+    Game game = game_about(work.state, job, id, claim);
     game.unit = tx.unit;
     game.part = tx.part;
     game.claimant = tx.verifier;
@@ -104,8 +108,7 @@ void carry_out(Work& work, const Sent& sent, const DisputeCall& tx) {
     game.challenger_owner = sent.owner;
     game.called = true;
     if (!is_winners_call(killer, sent.sender, tx))
-        game.bond =
-            required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
+        game.bond = bond_of_challenge(work.state, job, id.round, claim);
     if (!game.bond.is_zero()) lock_stake(work.state, sent.sender, game.bond);
     open_game(work, job, std::move(game), required(unit_claim(work.state, id, tx.unit, tx.part)));
 }

@@ -6,6 +6,7 @@
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -58,10 +59,11 @@ auto with_facts(const StateView& state, const Hash256& job, std::uint32_t number
 namespace {
 
 /// Whether the sender's free stake covers the bond of one more challenge of the claim.
-Checked covers_bond(const Case& c, const Hash256& id, const Claim& claim) {
-    const auto job = read_job(c.state, id);
+Checked covers_bond(const Case& c, const ClaimId& id, const Claim& claim) {
+    const auto job = read_job(c.state, id.job);
     ASSAY_CHECK(job.has_value());
-    const auto bond = challenge_bond(params_of(c.state, *job), *job, job->auction.clearing_price, claim);
+    const auto bond =
+        challenge_bond(params_of(c.state, *job), *job, price_of_round(c.state, *job, id.round), claim);
     if (!bond) return failed(Reason::kAmountOverflow);
     return read_stake(c.state, c.sender).free >= *bond ? Checked{} : failed(Reason::kInsufficientStake);
 }
@@ -76,7 +78,7 @@ Checked check(const Case& c, const DisputeOpen& tx) {
     if (claim.owner == c.owner && !accuses) return failed(Reason::kOwnClaim);
     if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
     if (accuses) return {};  // its enlistment answers for it
-    return covers_bond(c, tx.job, claim);
+    return covers_bond(c, id, claim);
 }
 
 Checked check(const Case& c, const DisputePost& tx) {
@@ -129,7 +131,7 @@ Checked check(const Case& c, const DisputeCall& tx) {
         const bool same = other.called && other.claimant == tx.verifier && other.challenger == c.sender;
         if (same && other.unit == tx.unit && other.part == tx.part) return failed(Reason::kAlreadyDone);
     }
-    return is_winners_call(*game, c.sender, tx) ? Checked{} : covers_bond(c, tx.job, *claim);
+    return is_winners_call(*game, c.sender, tx) ? Checked{} : covers_bond(c, id, *claim);
 }
 
 }  // namespace assay::contracts

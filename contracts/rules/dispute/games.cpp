@@ -15,6 +15,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -192,14 +193,14 @@ std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey
     return std::nullopt;
 }
 
-Game game_about(const Job& job, const ClaimId& id, const Claim& claim) {
+Game game_about(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim) {
     Game game;
     game.round = id.round;
     game.kind = id.kind;
     game.claim = id.number;
     game.claimant = claim.node;
     game.claimant_owner = claim.owner;
-    game.cost = required(replay_cost(job, job.auction.clearing_price));
+    game.cost = required(replay_cost(job, price_of_round(state, job, id.round)));
     return game;
 }
 
@@ -296,7 +297,7 @@ void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
     std::optional<dispute::UnitClaim> unit;  // of a merge it is the same for all
     for (const Accusation& accusation : listed.accusations) {
         if (accusation.used) continue;
-        Game game = game_about(job, id, listed);
+        Game game = game_about(work.state, job, id, listed);
         name_unit(job.spec, accusation, game);
         game.challenger = accusation.verifier;
         game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;

@@ -13,7 +13,7 @@
 
 namespace assay::contracts {
 
-/// What replaying a slot-round costs at the clearing price. Nothing: it is no amount.
+/// What replaying a slot-round costs at the round's price. Nothing: it is no amount.
 std::optional<Amount> replay_cost(const JobTerms& terms, Amount price);
 /// A challenge's bond: the cost of the replay, and at least Params::verifier_penalty, doubled for each
 /// challenge that is open on the claim. Nothing: it is no amount.
@@ -25,7 +25,7 @@ bool is_winners_call(const Game& killer, const PublicKey& sender, const DisputeC
 std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier);
 
 /// A game about the claim, between its claimant and nobody yet.
-Game game_about(const Job& job, const ClaimId& id, const Claim& claim);
+Game game_about(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim);
 /// Opens a game and starts it, or queues it, and returns its number. `game` has its players, unit and bond,
 /// which is locked. An accusation of the challenger is used by it, where it `accuses`.
 std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClaim unit);

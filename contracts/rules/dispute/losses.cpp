@@ -15,6 +15,7 @@
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -53,7 +54,11 @@ void disgrace(Work& work, Job& job, const Game& game) {
     lose_standing(work.state, game.claimant);
     // Who concedes goes on with the job, as a newcomer.
     if (game.end == GameEnd::kConceded) return;
-    if (!is_over(job.phase)) drop(work, job, roster_entry(job, game.claimant), reason_of(game), game.round);
+    if (is_over(job.phase)) return;
+    // By which later lease it may come back: rules/round/leased.hpp.
+    const bool between = job.phase != JobPhase::kRounds && job.round > 0;
+    const std::uint32_t round = job.leases() ? job.round - (between ? 1 : 0) : game.round;
+    drop(work, job, roster_entry(job, game.claimant), reason_of(game), round);
 }
 
 void note_penalty(State& state, const PublicKey& verifier, Amount lost) {
@@ -115,7 +120,7 @@ void return_fee_of(Job& job, Claim& claim, const PublicKey& accuser) {
 /// The slot's pay first: the buyer pays for no update that was kept out wrongly.
 void lose_accusation(Work& work, Job& job, Game& game) {
     const Params params = params_of(work.state, job);
-    const Amount price = job.auction.clearing_price;
+    const Amount price = price_of_round(work.state, job, game.round);
     EnlistedVerifier& verifier = enlisted_verifier(job, game.challenger);
     const ClaimId id = game.claim_id(job.id);
     Claim claim = required(read_claim(work.state, id));
@@ -134,7 +139,7 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     store(work.state, claim_key(id), claim);
     const Amount left = difference(locked, lost);
     leave_locked(work, job, verifier, left);
-    const auto next = dearest_penalty(params, job.spec, price, job.slot_work);
+    const auto next = dearest_penalty(params, job.spec, price_at_most(job), job.slot_work);
     verifier.dropped = verifier.dropped || left < required(next);
     note_penalty(work.state, game.challenger, lost);
     write_job(work.state, job);
@@ -239,6 +244,10 @@ void void_job(Work& work, const Hash256& id) {
     Job job = required(read_job(work.state, id));
     if (is_over(job.phase)) return;
     job.found_void = true;
+    if (job.phase == JobPhase::kWaiting) {  // nothing else would look at it soon
+        job.phase_deadline = work.block.height;
+        schedule(work.state, id, job, job.phase_deadline);
+    }
     write_job(work.state, job);
 }
 

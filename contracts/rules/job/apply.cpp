@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "contracts/program/program.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
@@ -33,6 +35,17 @@ void join_beacon(Work& work, const Hash256& job, Bidding& bidding, BeaconMember 
         lock_stake(work.state, member.node, member.bond);
     }
     store(work.state, beacon_member_key(job, member.node), member);
+}
+
+/// A job that leases and waited for verifiers alone looks in the next block whether it can begin.
+void wake(Work& work, const Hash256& id) {
+    JobProgress job = required(read_job_progress(work.state, id));
+    const JobTerms terms = required(read_job_terms(work.state, id));
+    const bool waits = job.phase == JobPhase::kWaiting && work.block.height < job.phase_deadline;
+    if (!waits || work.block.height < last_of_enlistment(params_of(work.state, terms), terms)) return;
+    job.phase_deadline = work.block.height;
+    schedule(work.state, id, job, job.phase_deadline);
+    store(work.state, job_progress_key(id), job);
 }
 
 /// Others may join for as long as asks are sealed, once somebody is there; nobody is waited for when no place
@@ -86,8 +99,9 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     terms.slot_work = program::work_units(tx.spec);
     store(work.state, job_terms_key(id), terms);
     JobProgress progress;
-    progress.phase = JobPhase::kAskCommit;
-    progress.phase_deadline = later(work.block.height, params.ask_commit_window);
+    progress.phase = terms.leases() ? JobPhase::kWaiting : JobPhase::kAskCommit;
+    progress.phase_deadline = terms.leases() ? std::min(terms.deadline - 1, last_of_enlistment(params, terms))
+                                             : later(work.block.height, params.ask_commit_window);
     progress.escrow = tx.spec.market.budget;
     progress.base_root = tx.spec.initial_root;
     progress.base_blob = tx.spec.initial_blob;
@@ -150,6 +164,7 @@ void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
     });
     lock_stake(work.state, sent.sender, tx.stake);
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+    wake(work, tx.job);
 }
 
 void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {

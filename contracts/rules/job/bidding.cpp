@@ -87,6 +87,17 @@ void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline) {
     work.tell({.kind = EventKind::kJobPhase, .job = job.id, .number = static_cast<std::uint64_t>(phase)});
 }
 
+std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job) {
+    return later(later(job.submitted_at, params.ask_commit_window), params.ask_reveal_window);
+}
+
+Hash256 beacon_zero(const Job& job) {
+    base::Hasher hasher("assay/beacon-zero/v1");
+    hasher.add(job.id);
+    for (const BeaconMember& member : job.beacon) hasher.add(member.tip);
+    return hasher.finish();
+}
+
 void release_joiners(State& state, Job& job) {
     for (RosterEntry& entry : job.roster) {
         if (!entry.locked.is_zero()) unlock_stake(state, entry.node, entry.locked);
@@ -112,10 +123,7 @@ bool close_bidding_phase(Work& work, Job& job) {
         end_job(work, job, Reason::kNoAsks);
         return false;
     }
-    base::Hasher hasher("assay/beacon-zero/v1");
-    hasher.add(job.id);
-    for (const BeaconMember& member : job.beacon) hasher.add(member.tip);
-    job.last_beacon = hasher.finish();
+    job.last_beacon = beacon_zero(job);
     set_phase(work, job, JobPhase::kRounds, 0);
     return true;
 }

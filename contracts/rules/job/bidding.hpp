@@ -18,6 +18,13 @@ void list_as_active(State& state, const Hash256& id);
 /// caller stores.
 bool close_bidding_phase(Work& work, Job& job);
 
+/// The last height at which nobody who may enlist comes too late, however early a job that leases has its
+/// machines: whoever holds a job's lots must not choose its judges by haste.
+std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job);
+
+/// What the beacon of the first round goes on from: a hash over the links that all its members registered.
+Hash256 beacon_zero(const Job& job);
+
 /// Enters a phase; with a deadline unless it is kRounds, whose rounds have their own. Changes `job`.
 void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline);
 

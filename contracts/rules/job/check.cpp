@@ -23,16 +23,23 @@ Result<JobProgress, Reason> running_job(const Case& c, const Hash256& id) {
     return *job;
 }
 
-Checked check_bidding(const Case& c, const Hash256& id) {
+/// Verifiers and validators may enlist: while asks are taken, or before the first round of a job that leases.
+Checked check_enlistment(const Case& c, const Hash256& id) {
     ASSAY_ASSIGN(const JobProgress job, running_job(c, id));
     const bool bidding = job.phase == JobPhase::kAskCommit || job.phase == JobPhase::kAskReveal;
-    return bidding ? Checked{} : Checked(failed(Reason::kWrongPhase));
+    const bool waits = job.phase == JobPhase::kWaiting && job.round == 0;
+    return bidding || waits ? Checked{} : Checked(failed(Reason::kWrongPhase));
 }
 
 JobTerms terms_of(const Case& c, const Hash256& id) {
     auto terms = read_job_terms(c.state, id);
     ASSAY_CHECK(terms.has_value());
     return std::move(*terms);
+}
+
+/// A job that leases takes nobody but by the market.
+Checked check_own_auction(const Case& c, const Hash256& id) {
+    return terms_of(c, id).leases() ? Checked(failed(Reason::kJobLeases)) : Checked{};
 }
 
 Amount link_bond_of(const Case& c, const JobTerms& terms) {
@@ -83,6 +90,7 @@ Checked check(const Case& c, const JobCancel& tx) {
 
 Checked check(const Case& c, const AskCommit& tx) {
     ASSAY_ASSIGN(const JobProgress job, running_job(c, tx.job));
+    ASSAY_TRY(check_own_auction(c, tx.job));
     if (job.phase != JobPhase::kAskCommit) return failed(Reason::kWrongPhase);
     if (!read_miner(c.state, c.sender)) return failed(Reason::kNotMiner);
     if (read_ask(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
@@ -95,6 +103,7 @@ Checked check(const Case& c, const AskCommit& tx) {
 
 Checked check(const Case& c, const AskReveal& tx) {
     ASSAY_ASSIGN(const JobProgress job, running_job(c, tx.job));
+    ASSAY_TRY(check_own_auction(c, tx.job));
     if (job.phase != JobPhase::kAskReveal) return failed(Reason::kWrongPhase);
     const auto ask = read_ask(c.state, tx.job, c.sender);
     if (!ask) return failed(Reason::kNoSeal);
@@ -106,7 +115,7 @@ Checked check(const Case& c, const AskReveal& tx) {
 }
 
 Checked check(const Case& c, const VerifierEnlist& tx) {
-    ASSAY_TRY(check_bidding(c, tx.job));
+    ASSAY_TRY(check_enlistment(c, tx.job));
     if (!read_verifier(c.state, c.sender)) return failed(Reason::kNotVerifier);
     // A buyer that checks its own job could refuse to pay for good work.
     const JobTerms terms = terms_of(c, tx.job);
@@ -122,7 +131,7 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
 }
 
 Checked check(const Case& c, const ValidatorEnlist& tx) {
-    ASSAY_TRY(check_bidding(c, tx.job));
+    ASSAY_TRY(check_enlistment(c, tx.job));
     if (read_validators(c.state).power_of(c.sender) == 0) return failed(Reason::kNotValidator);
     if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     if (read_stake(c.state, c.sender).free < link_bond_of(c, terms_of(c, tx.job)))
@@ -132,6 +141,7 @@ Checked check(const Case& c, const ValidatorEnlist& tx) {
 
 Checked check(const Case& c, const JobJoin& tx) {
     ASSAY_ASSIGN(const JobProgress progress, running_job(c, tx.job));
+    ASSAY_TRY(check_own_auction(c, tx.job));
     if (progress.phase != JobPhase::kRounds && progress.phase != JobPhase::kRefill)
         return failed(Reason::kWrongPhase);
     if (!read_miner(c.state, c.sender)) return failed(Reason::kNotMiner);

@@ -16,6 +16,19 @@ std::uint64_t least(const std::vector<std::uint64_t>& speeds) {
 std::uint64_t RosterEntry::speed() const { return least(speeds); }
 std::uint64_t EnlistedVerifier::speed() const { return least(speeds); }
 
+bool has_phase(const JobTerms& job, JobPhase phase) {
+    switch (phase) {
+        case JobPhase::kAskCommit:
+        case JobPhase::kAskReveal:
+        case JobPhase::kRefill: return !job.leases();
+        case JobPhase::kWaiting: return job.leases();
+        case JobPhase::kRounds:
+        case JobPhase::kClosing:
+        case JobPhase::kEnded: return true;
+    }
+    return false;
+}
+
 std::string_view to_text(JobPhase phase) {
     switch (phase) {
         case JobPhase::kAskCommit: return "ask_commit";
@@ -24,6 +37,7 @@ std::string_view to_text(JobPhase phase) {
         case JobPhase::kEnded: return "ended";
         case JobPhase::kRefill: return "refill";
         case JobPhase::kClosing: return "closing";
+        case JobPhase::kWaiting: return "waiting";
     }
     return "unknown";
 }

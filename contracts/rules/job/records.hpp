@@ -25,10 +25,16 @@ enum class JobPhase : std::uint8_t {
     kEnded = 4,      ///< see Job::end_reason
     kRefill = 5,     ///< between two rounds, nobody can hold a slot: registered miners may join
     kClosing = 6,    ///< its end is decided, and waits for the windows of its claims
+    kWaiting = 7,    ///< leases its machines, and has fewer than its gang (MarketTerms)
 };
 std::string_view to_text(JobPhase phase);
 /// Nobody may do anything for the job any more: it has ended, or its end is decided.
 constexpr bool is_over(JobPhase phase) { return phase == JobPhase::kEnded || phase == JobPhase::kClosing; }
+
+struct JobTerms;
+/// Whether jobs of this kind have the phase: those of an auction belong to jobs that hold one, the wait to
+/// jobs that lease.
+bool has_phase(const JobTerms& job, JobPhase phase);
 
 enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kValidator = 3 };
 
@@ -74,11 +80,12 @@ struct EnlistedVerifier {
     [[nodiscard]] std::uint64_t speed() const;
 };
 
-/// A miner that won the auction, or took a place that was left (is_joiner).
+/// A miner that won the auction, or took a place that was left (is_joiner). Of a job that leases: whoever had
+/// a lot of it at a dealing, which may have none now.
 struct RosterEntry {
     PublicKey node;
     PublicKey owner;
-    Amount ask;
+    Amount ask;  ///< of a job that leases: the price of its last lot at a dealing
     /// kAbsenceWeight for each round without a commit, less the others in which it held a slot; never below
     /// zero. Who just joined begins with one absence.
     std::uint32_t missed = 0;
@@ -124,6 +131,9 @@ struct JobTerms {
     std::uint64_t submitted_at = 0;  ///< height
     std::uint64_t deadline = 0;      ///< height from which no round begins
     std::uint64_t slot_work = 0;     ///< work units of one slot's round
+
+    /// It leases its machines in the market, and holds no auction.
+    [[nodiscard]] bool leases() const { return spec.market.terms.engaged(); }
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.spec, self.params, self.buyer, self.buyer_node, self.submitted_at, self.deadline,
@@ -134,7 +144,9 @@ struct JobTerms {
 /// Where the job stands, and where its money is. Written when a phase ends.
 struct JobProgress {
     JobPhase phase = JobPhase::kAskCommit;
-    std::uint64_t phase_deadline = 0;  ///< last height of a bidding phase or of a refill; 0 in the others
+    /// Last height of a bidding phase or of a refill, and of a wait the last before it looks for itself
+    /// whether it can go on; 0 in the others.
+    std::uint64_t phase_deadline = 0;
     /// Height of its entry among the deadlines. Once it has ended, that at which its records leave; 0 while
     /// its end waits for the windows of its claims.
     std::uint64_t due = 0;
@@ -168,7 +180,7 @@ struct Bidding {
     AuctionOutcome auction;
     std::uint32_t verifiers = 0;  ///< enlisted
     std::uint32_t members = 0;    ///< whose links feed the beacons
-    std::uint32_t joined = 0;     ///< miners that took a place of the roster after the auction
+    std::uint32_t joined = 0;     ///< miners that came to the roster after the auction, or without one
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.auction, self.verifiers, self.members, self.joined);
@@ -181,7 +193,8 @@ struct Job : JobTerms, JobProgress {
     Hash256 id;
     std::string buyer_endpoint;
     AuctionOutcome auction;
-    /// The auction's winners, ascending by ask, then by tie-break; behind them those who joined later.
+    /// The auction's winners, ascending by ask, then by tie-break; behind them those who joined later. Of a
+    /// job that leases: in the order in which they came.
     std::vector<RosterEntry> roster;
     std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
     std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment
@@ -204,6 +217,6 @@ struct Ask {
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::JobPhase, kAskCommit, kClosing);
+ASSAY_ENUM_RANGE(contracts::JobPhase, kAskCommit, kWaiting);
 ASSAY_ENUM_RANGE(contracts::BeaconRole, kBuyer, kValidator);
 }  // namespace assay::base

@@ -11,9 +11,12 @@
 
 namespace assay::contracts {
 
-bool is_joiner(const Job& job, const RosterEntry& entry) { return entry.place >= job.auction.winners; }
+bool is_joiner(const Job& job, const RosterEntry& entry) {
+    return !job.leases() && entry.place >= job.auction.winners;
+}
 
 std::uint32_t open_places(const StateView& state, const Job& job) {
+    if (job.leases()) return 0;
     const auto held = std::count_if(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
         return !entry.dropped && !read_node_key(state, entry.node)->revoked;
     });
@@ -21,12 +24,17 @@ std::uint32_t open_places(const StateView& state, const Job& job) {
     return job.auction.winners - static_cast<std::uint32_t>(held);
 }
 
-Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner) {
+Amount bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,
+               Amount price) {
     const bool newcomer = is_newcomer(state, params, miner, job);
-    const auto bond = slot_bond(params, job.spec, job.auction.clearing_price, job.slot_work,
-                                newcomer ? Audited::kAlways : Audited::kAtRate);
+    const auto bond =
+        slot_bond(params, job.spec, price, job.slot_work, newcomer ? Audited::kAlways : Audited::kAtRate);
     ASSAY_CHECK(bond.has_value());  // the job was refused otherwise
     return *bond;
+}
+
+Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner) {
+    return bond_at(state, params, job, miner, job.auction.clearing_price);
 }
 
 bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner) {

@@ -7,6 +7,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -54,12 +55,13 @@ std::uint64_t work_at_rate(const RunningRound& running, const program::RoundPlan
 Amount cost_of_rate_one(const RunningRound& running) {
     const Job& job = running.job;
     const program::RoundPlan plan(job.spec);
+    const Amount price = price_of_round(running.work.state, job, running.round.number);
     Amount cost;
     for (const SettlementLine& line : list_settlement(running.work.state, job.id, running.round.number)) {
         if (line.kind != LineKind::kAudit || line.work_units == 0) continue;
         const std::uint64_t drawn = work_at_rate(running, plan, running.slots[line.slot]);
         if (line.work_units <= drawn) continue;
-        const auto fee = audit_fee(running.params, job.auction.clearing_price, line.work_units - drawn);
+        const auto fee = audit_fee(running.params, price, line.work_units - drawn);
         ASSAY_CHECK(fee.has_value());  // the whole audit's fee was an amount
         cost = sum(cost, smaller(*fee, line.from_escrow));
     }

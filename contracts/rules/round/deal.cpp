@@ -2,6 +2,7 @@
 // Dealing the slots: who works on what in the next round, and what it locks.
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
@@ -11,7 +12,9 @@
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/beacon.hpp"
+#include "contracts/rules/round/leased.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -21,20 +24,11 @@ namespace {
 /// A miner that can hold slots in the coming round.
 struct Hand {
     const RosterEntry* entry;
+    Amount price;                ///< of a work unit
     Amount bond;                 ///< per slot
     std::uint32_t capacity = 0;  ///< slots whose bonds its free stake covers
     bool newcomer = false;
 };
-
-/// Owners of the verifiers that may be drawn, ascending.
-std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job) {
-    std::vector<PublicKey> owners;
-    for (const EligibleVerifier& candidate : eligible_verifiers(state, job))
-        owners.push_back(candidate.owner);
-    std::sort(owners.begin(), owners.end());
-    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-    return owners;
-}
 
 /// Whether enough verifiers of other owners are there to judge work of this owner: a verifier of its own is
 /// never drawn for it.
@@ -43,20 +37,31 @@ bool can_be_judged(const std::vector<PublicKey>& judges, const PublicKey& owner,
     return judges.size() - own >= params.panel_owners_least;
 }
 
-/// Passes over a miner whom too few of others could judge. Drops a joiner that cannot hold a slot: it would
-/// have its place for nothing. A winner could lock a slot's bond at the auction, and its stake comes back.
+/// Without capacity where its stake covers no slot, or too few others could judge its work.
+Hand hand_of(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry,
+             Amount price, const std::vector<PublicKey>& judges) {
+    Hand hand{&entry, price, bond_at(state, params, job, entry.node, price), 0,
+              is_newcomer(state, params, entry.node, job)};
+    const std::uint64_t free = read_stake(state, entry.node).free.units();
+    const std::uint64_t fits = hand.bond.is_zero() ? job.spec.slots : free / hand.bond.units();
+    if (can_be_judged(judges, entry.owner, params))
+        hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
+    return hand;
+}
+
+bool is_there(const StateView& state, const RosterEntry& entry) {
+    return !entry.dropped && !read_node_key(state, entry.node)->revoked;
+}
+
+/// Of a job with an auction of its own. Drops a joiner that cannot hold a slot: it would have its place for
+/// nothing. A winner could lock a slot's bond at the auction, and its stake comes back.
 std::vector<Hand> hands_of(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
     std::vector<Hand> hands;
     for (RosterEntry& entry : job.roster) {
-        if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
-        Hand hand{&entry, bond_in(work.state, params, job, entry.node), 0,
-                  is_newcomer(work.state, params, entry.node, job)};
-        const std::uint64_t free = read_stake(work.state, entry.node).free.units();
-        const std::uint64_t fits = hand.bond.is_zero() ? job.spec.slots : free / hand.bond.units();
-        if (can_be_judged(judges, entry.owner, params))
-            hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
+        if (!is_there(work.state, entry)) continue;
+        const Hand hand = hand_of(work.state, params, job, entry, job.auction.clearing_price, judges);
         if (hand.capacity > 0) {
             hands.push_back(hand);
         } else if (is_joiner(job, entry) && !waits_for_window(work.state, job, entry.node)) {
@@ -64,6 +69,32 @@ std::vector<Hand> hands_of(Work& work, Job& job) {
         }
     }
     return hands;
+}
+
+/// Of a job that leases: those whose lots it has now, each at its lot's price. A lot above the cap would be
+/// the market's mistake, and deals nothing.
+std::vector<Hand> leased_hands(Work& work, Job& job) {
+    const Params params = params_of(work.state, job);
+    const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
+    const std::vector<Lease> leases = leases_at(work.state, job.id, work.block.height);
+    follow_leases(work, job, leases);
+    std::map<PublicKey, Amount> prices;
+    for (const Lease& lease : leases) prices.emplace(lease.node, lease.price);
+    std::vector<Hand> hands;
+    for (const RosterEntry& entry : job.roster) {
+        const auto leased = prices.find(entry.node);
+        if (leased == prices.end() || leased->second > job.spec.market.max_price) continue;
+        if (!is_there(work.state, entry)) continue;
+        const Hand hand = hand_of(work.state, params, job, entry, leased->second, judges);
+        if (hand.capacity > 0) hands.push_back(hand);
+    }
+    return hands;
+}
+
+Amount highest_price(const std::vector<Hand>& hands) {
+    Amount highest;
+    for (const Hand& hand : hands) highest = std::max(highest, hand.price);
+    return highest;
 }
 
 /// Nobody can hold a slot. Whoever joins has to fetch what a round starts from first, so that it may take as
@@ -111,6 +142,13 @@ std::vector<std::size_t> deal(const Job& job, const std::vector<Hand>& hands) {
     return holders;
 }
 
+/// Escrow is never overdrawn: a round begins only when its dearest course is covered.
+bool covers_round(const Params& params, const Job& job, Amount price) {
+    const auto cost = round_cost(params, job.spec, price, job.slot_work);
+    ASSAY_CHECK(cost.has_value());
+    return job.escrow >= *cost;
+}
+
 /// Why no further round may begin; kNone: one may.
 Reason obstacle(const Work& work, const Job& job) {
     if (job.found_void) return Reason::kJobVoid;
@@ -119,10 +157,48 @@ Reason obstacle(const Work& work, const Job& job) {
     if (work.block.height >= job.deadline) return Reason::kJobDeadline;
     const Params params = params_of(work.state, job);
     if (owners_of_judges(work.state, job).size() < params.panel_owners_least) return Reason::kTooFewVerifiers;
-    const auto cost = round_cost(params, job.spec, job.auction.clearing_price, job.slot_work);
-    ASSAY_CHECK(cost.has_value());
-    // Escrow is never overdrawn: a round begins only when its dearest course is covered.
-    return job.escrow < *cost ? Reason::kJobExhausted : Reason::kNone;
+    // What leased machines cost is known once they are.
+    return job.leases() || covers_round(params, job, job.auction.clearing_price) ? Reason::kNone
+                                                                                 : Reason::kJobExhausted;
+}
+
+/// Who can hold slots in the coming round. Nobody: the job ends for `stop`, or waits already.
+std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
+    std::vector<Hand> hands = job.leases() ? leased_hands(work, job) : hands_of(work, job);
+    if (job.leases()) {
+        if (hands.size() < job.spec.market.terms.gang) {
+            wait_for_gang(work, job);
+            return {};
+        }
+        if (!covers_round(params_of(work.state, job), job, highest_price(hands)))
+            stop = Reason::kJobExhausted;
+    } else if (hands.empty()) {
+        if (job.phase == JobPhase::kRefill) {
+            stop = Reason::kNoMiners;
+        } else {
+            begin_refill(work, job);
+        }
+    }
+    return hands;
+}
+
+/// Deals one slot, or leaves it to nobody. Returns the price of a work unit in it.
+Amount deal_slot(Work& work, Job& job, std::uint32_t number, const Hand* hand) {
+    SlotRound slot;
+    slot.slot = number;
+    if (hand != nullptr) {
+        slot.assigned = true;
+        slot.miner = hand->entry->node;
+        slot.owner = hand->entry->owner;
+        slot.bond = hand->bond;
+        slot.newcomer = hand->newcomer;
+        lock_stake(work.state, slot.miner, slot.bond);
+        const Amount pay = set_aside(job, slot_pay(hand->price, job.slot_work));
+        open_claim(work.state, {job.id, job.round, ClaimKind::kSlot, number},
+                   {slot.miner, slot.owner, slot.bond, pay, params_of(work.state, job).claim_window});
+    }
+    store(work.state, slot_key(job.id, job.round, number), slot);
+    return hand != nullptr ? hand->price : Amount{};
 }
 
 }  // namespace
@@ -136,6 +212,15 @@ std::vector<EligibleVerifier> eligible_verifiers(const StateView& state, const J
     return candidates;
 }
 
+std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job) {
+    std::vector<PublicKey> owners;
+    for (const EligibleVerifier& candidate : eligible_verifiers(state, job))
+        owners.push_back(candidate.owner);
+    std::sort(owners.begin(), owners.end());
+    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+    return owners;
+}
+
 Amount set_aside(Job& job, std::optional<Amount> pay) {
     ASSAY_CHECK(pay.has_value());
     job.escrow = difference(job.escrow, *pay);
@@ -147,11 +232,10 @@ void start_round(Work& work, Job& job) {
     std::vector<Hand> hands;
     if (stop == Reason::kNone) {
         release_joiners(work.state, job);
-        hands = hands_of(work, job);
-        if (hands.empty() && job.phase != JobPhase::kRefill) return begin_refill(work, job);
-        if (hands.empty()) stop = Reason::kNoMiners;
+        hands = gather(work, job, stop);
     }
     if (stop != Reason::kNone) return end_job(work, job, stop);
+    if (hands.empty()) return;
     if (job.phase != JobPhase::kRounds) set_phase(work, job, JobPhase::kRounds, 0);
 
     Round round;
@@ -172,23 +256,13 @@ void start_round(Work& work, Job& job) {
     schedule(work.state, job.id, job, round.phase_deadline);
 
     const std::vector<std::size_t> holders = deal(job, hands);
+    RoundPrices prices;
     for (std::uint32_t number = 0; number < job.spec.slots; ++number) {
-        SlotRound slot;
-        slot.slot = number;
-        if (number < holders.size()) {
-            const Hand& hand = hands[holders[number]];
-            slot.assigned = true;
-            slot.miner = hand.entry->node;
-            slot.owner = hand.entry->owner;
-            slot.bond = hand.bond;
-            slot.newcomer = hand.newcomer;
-            lock_stake(work.state, slot.miner, slot.bond);
-            const Amount pay = set_aside(job, slot_pay(job.auction.clearing_price, job.slot_work));
-            open_claim(work.state, {job.id, round.number, ClaimKind::kSlot, number},
-                       {slot.miner, slot.owner, slot.bond, pay, params_of(work.state, job).claim_window});
-        }
-        store(work.state, slot_key(job.id, round.number, number), slot);
+        const Hand* const hand = number < holders.size() ? &hands[holders[number]] : nullptr;
+        prices.slots.push_back(deal_slot(work, job, number, hand));
+        prices.highest = std::max(prices.highest, prices.slots.back());
     }
+    if (job.leases()) store(work.state, round_prices_key(job.id, job.round), prices);
     work.tell({.kind = EventKind::kRoundStarted, .job = job.id, .round = round.number});
 }
 

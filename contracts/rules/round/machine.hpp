@@ -19,7 +19,7 @@ namespace assay::contracts {
 
 // advance.cpp
 /// Carries out every change of phase that is due at this height: because the phase's last height has
-/// passed, or because all its messages are in. Writes the job.
+/// passed, because all its messages are in, or because a job that waits for its gang has it. Writes the job.
 void advance_job(Work& work, const Hash256& id);
 
 // machine.cpp
@@ -30,8 +30,11 @@ bool advance_round(Work& work, Job& job);
 
 // deal.cpp
 /// Deals the slots of round job.round, or ends the job when it may not or cannot go on. When no member of the
-/// roster can hold a slot, others may join first (JobPhase::kRefill).
+/// roster can hold a slot, others may join first (JobPhase::kRefill); a job that leases deals to those whose
+/// lots it has, and waits when fewer than its gang can hold a slot (JobPhase::kWaiting).
 void start_round(Work& work, Job& job);
+/// Owners of the verifiers that may be drawn, ascending.
+std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job);
 /// Takes the pay of one claim out of what the job may spend. REQUIRES an amount: the round began because its
 /// dearest course is covered.
 Amount set_aside(Job& job, std::optional<Amount> pay);

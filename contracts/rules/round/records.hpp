@@ -114,6 +114,16 @@ struct Round : RoundProgress {
     std::vector<MergePosting> merges;  ///< of every judge, in their order, once something can be merged
 };
 
+/// What a work unit costs in a round of a job that leases, as it was dealt. Written once.
+struct RoundPrices {
+    Amount highest;             ///< of the slots
+    std::vector<Amount> slots;  ///< each the price of its miner's lot; zero where nobody holds it
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.highest, self.slots);
+    }
+};
+
 /// One slot in one round.
 struct SlotRound {
     std::uint32_t slot = 0;

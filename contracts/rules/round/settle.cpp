@@ -13,6 +13,7 @@
 #include "contracts/rules/round/credit.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/round/seal_window.hpp"
 #include "contracts/rules/round/words.hpp"
 #include "contracts/rules/round/worth.hpp"
@@ -51,7 +52,7 @@ Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount 
     if (!taken.is_zero()) take_bonded(state, verifier.node, taken, to);
     verifier.bond = difference(verifier.bond, taken);
     const Job& job = running.job;
-    const auto next = dearest_penalty(running.params, job.spec, job.auction.clearing_price, job.slot_work);
+    const auto next = dearest_penalty(running.params, job.spec, price_at_most(job), job.slot_work);
     ASSAY_CHECK(next.has_value());  // its bond was checked at the cap
     verifier.dropped = verifier.dropped || verifier.bond < *next;
     Verifier record = *read_verifier(state, verifier.node);
@@ -64,6 +65,7 @@ namespace {
 
 struct Settlement {
     RunningRound& running;
+    RoundPrices prices;
     /// Each verifier of which something was awaited: whether it is missing.
     std::map<PublicKey, bool> absences;
     /// Each drawn verifier's work units that were found right; nothing once one of its audits was not.
@@ -74,7 +76,8 @@ struct Settlement {
 
     State& state() { return running.work.state; }
     Job& job() { return running.job; }
-    Amount price() const { return running.job.auction.clearing_price; }
+    Amount price() const { return prices.highest; }
+    Amount price_of(const SlotRound& slot) const { return prices.slots.at(slot.slot); }
 };
 
 EnlistedVerifier& enlisted(Settlement& s, const PublicKey& node) { return enlisted_verifier(s.job(), node); }
@@ -179,7 +182,7 @@ void settle_slot(Settlement& s, const SlotRound& slot, Claim claim, Amount repla
     line.owner = slot.owner;
     line.reason = slot.verdict;
     line.work_units = s.job().slot_work;
-    line.price = s.price();
+    line.price = s.price_of(slot);
     line.replays = replays;
     claim.held = difference(claim.held, replays);
     forfeit(s, slot, line);
@@ -206,7 +209,7 @@ void pass_over(Settlement& s, const SlotRound& slot) {
     line.slot = slot.slot;
     line.reason = slot.verdict;
     line.work_units = s.job().slot_work;
-    line.price = s.price();
+    line.price = s.price_of(slot);
     add_line(s.running, std::move(line));
 }
 
@@ -219,7 +222,7 @@ void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
 
 /// What an accuser's audit costs, if its word is right.
 Amount fee_of(const Settlement& s, const AuditWorth& worth) {
-    return required(audit_fee(s.running.params, s.running.job.auction.clearing_price, worth.work));
+    return required(audit_fee(s.running.params, s.price(), worth.work));
 }
 
 void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, const AuditWorth& worth) {
@@ -451,7 +454,8 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running, {}, {}, {}, {}, {}};
+    Settlement s{
+        running, prices_of_round(running.work.state, running.job, running.round.number), {}, {}, {}, {}, {}};
     close_merge_claims(s);
     take_standing(s);
     for (const SlotRound& slot : running.slots) settle_claim(s, slot);

@@ -6,6 +6,7 @@
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/panel_rule.hpp"
+#include "contracts/rules/round/prices.hpp"
 #include "contracts/rules/round/words.hpp"
 
 namespace assay::contracts {
@@ -76,9 +77,10 @@ std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRoun
         replayed += audit.replayed ? 1 : 0;
     }
     if (!replays_are_paid(slot.served, audits.size(), openers, replayed)) return worths;
+    const Amount price = price_of_slot(running.work.state, running.job, running.round.number, slot.slot);
     for (AuditWorth& worth : worths) {
         if (worth.reason != Reason::kPaidAudit) continue;
-        const auto cost = replay_fee(running.job.auction.clearing_price, worth.replay);
+        const auto cost = replay_fee(price, worth.replay);
         ASSAY_CHECK(cost.has_value());  // the round began because auditing everything has a cost
         worth.from_slot = smaller(*cost, held);
         held = difference(held, worth.from_slot);

@@ -196,6 +196,8 @@ constexpr std::array kRows = {
     Row{Reason::kMergeAccuses, kUnpaid, "merge_accuses",
         "The merge that stands came to another state of the same slots: a game decides which of the two "
         "loses."},
+    Row{Reason::kJobLeases, kRefused, "job_leases",
+        "The job leases its machines in the market: it takes no asks, and nobody joins it."},
 };
 
 constexpr auto kReasons = [] {

@@ -156,6 +156,8 @@ enum class Reason : std::uint16_t {
     kWrongStart = 103,
     // Not paid: a game decides.
     kMergeAccuses = 104,
+    // Refused: a job's state.
+    kJobLeases = 105,
 };
 
 /// Ascending.
@@ -171,5 +173,5 @@ std::string_view explain(Reason reason);
 
 namespace assay::base {
 // 59 to 61 were of votes, before games decided.
-ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kMergeAccuses, 59, 60, 61);
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kJobLeases, 59, 60, 61);
 }  // namespace assay::base

@@ -38,6 +38,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kKeyTaken:
         case Reason::kAlreadyRegistered:
         case Reason::kNotValidator:
+        case Reason::kJobLeases:
         // What is over or done stays so. Rosters, draws and slots are fixed before the phase in which these
         // are said, and the phase is looked at first; so is the time for a seal that was not set.
         case Reason::kJobOver:

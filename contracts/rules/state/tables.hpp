@@ -70,6 +70,8 @@ enum class Table : std::uint8_t {
     kWindowEnd = 0x46,      // job, height, round, kind, number -> empty: an open claim whose window ends then
     kGameAbout = 0x47,      // job, round, kind, number, game -> empty: a game about an open claim
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
+    kLease = 0x63,          // job, node, epoch -> Lease, until its epoch is over
+    kRoundPrices = 0x70,    // job, round -> RoundPrices, in jobs that lease
 };
 
 /// Whether the records of a table are one job's, named behind the table's byte, and leave the state with it.
@@ -99,7 +101,8 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kStorage:
         case Table::kMergePlace:
         case Table::kGame:
-        case Table::kGamePieces: return true;
+        case Table::kGamePieces:
+        case Table::kRoundPrices: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:
@@ -121,7 +124,8 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kClaimOf:
         case Table::kWindowEnd:
         case Table::kGameAbout:
-        case Table::kHistory: return false;
+        case Table::kHistory:
+        case Table::kLease: return false;
     }
     return false;  // the byte of no table
 }

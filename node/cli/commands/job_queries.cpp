@@ -94,14 +94,30 @@ std::string longest_text(const LongestDispute& longest) {
 }
 
 void print_slots(const Context& context, const JobView& job) {
-    TextTable slots(
-        {{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}, {"served"}, {"stored"}});
+    TextTable slots({{"round", Align::kRight},
+                     {"slot", Align::kRight},
+                     {"miner"},
+                     {"price", Align::kRight},
+                     {"verdict"},
+                     {"served"},
+                     {"stored"}});
     for (const SlotView& slot : job.slot_rounds)
         slots.row({std::to_string(slot.round), std::to_string(slot.slot), slot.miner.brief(),
-                   std::string(to_text(slot.verdict)), slot.served ? "yes" : "no",
+                   base::to_text(slot.price), std::string(to_text(slot.verdict)), slot.served ? "yes" : "no",
                    slot.stored ? "yes" : "no"});
     context.out << '\n';
     slots.print(context.out);
+}
+
+void print_leases(const Context& context, const JobView& job) {
+    if (job.machines_least == 0) return;
+    context.out << "\nmachines: " << job.machines_least << " to " << job.machines_most << " at once\n";
+    TextTable leases(
+        {{"leased"}, {"price", Align::kRight}, {"from", Align::kRight}, {"until", Align::kRight}});
+    for (const LeaseView& lease : job.leases)
+        leases.row({lease.miner.brief(), base::to_text(lease.price), std::to_string(lease.from),
+                    std::to_string(lease.until)});
+    leases.print(context.out);
 }
 
 void print_merged(const Context& context, const JobView& job) {
@@ -180,6 +196,7 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         table.row({entry.miner.brief(), base::to_text(entry.ask),
                    entry.dropped ? std::string(to_text(entry.dropped_for)) : "working"});
     table.print(context.out);
+    print_leases(context, job);
     print_slots(context, job);
     print_merged(context, job);
     print_disputes(context, disputes);

@@ -130,6 +130,23 @@ const std::vector<Broken> kBroken = {
     {SpecError::kPrice, [](JobSpec& s) { s.market.max_price = {}; }},
     {SpecError::kBudget, [](JobSpec& s) { s.market.budget = {}; }},
     {SpecError::kDeadline, [](JobSpec& s) { s.market.deadline_blocks = 0; }},
+    {SpecError::kMachinesLeast, [](JobSpec& s) { s.market.terms.gang = kMaxSlots + 1; }},
+    {SpecError::kMachinesMost,
+     [](JobSpec& s) {
+         s.slots = kMaxSlots;
+         s.market.terms = {.gang = 1, .most = kMaxSlots + 1};
+     }},
+    {SpecError::kLeastSpeed,
+     [](JobSpec& s) { s.market.terms = {.gang = 1, .most = 1, .least_speed = kMaxClassBits + 1}; }},
+    {SpecError::kLeastMemory,
+     [](JobSpec& s) { s.market.terms = {.gang = 1, .most = 1, .least_memory = kMaxClassBits + 1}; }},
+    {SpecError::kLeastNetwork,
+     [](JobSpec& s) { s.market.terms = {.gang = 1, .most = 1, .least_network = kMaxClassBits + 1}; }},
+    {SpecError::kMachinesBeyondSlots, [](JobSpec& s) { s.market.terms = {.gang = 1, .most = s.slots + 1}; }},
+    {SpecError::kMachinesBeyondSlots,
+     [](JobSpec& s) { s.market.terms = {.gang = s.slots, .most = s.slots - 1}; }},
+    {SpecError::kTermsWithoutMachines, [](JobSpec& s) { s.market.terms.most = 1; }},
+    {SpecError::kTermsWithoutMachines, [](JobSpec& s) { s.market.terms.least_network = 1; }},
     {SpecError::kAuditThreshold, [](JobSpec& s) { s.security.audit_threshold = 0; }},
     {SpecError::kFinaliseThreshold, [](JobSpec& s) { s.security.finalise_threshold = 0; }},
     {SpecError::kFinaliseOfCarried,

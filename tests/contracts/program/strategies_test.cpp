@@ -59,6 +59,32 @@ TEST_CASE("a job with an engine or strategy that nobody knows can be read, and i
     CHECK(check_spec(spec).error() == SpecError::kStrategyUnknown);
 }
 
+TEST_CASE("terms of the market are written behind a job's other fields, in one spelling", "[program]") {
+    JobSpec spec = tiny::spec();
+    const base::Bytes standard = base::encode(spec);
+    spec.market.terms = {.gang = 1, .most = 2, .least_speed = 3, .least_memory = 5, .least_network = 7};
+    base::Bytes other = base::encode(spec);
+    REQUIRE(other.size() == standard.size() + 4 + 4 + 3);
+    const auto read = base::decode<JobSpec>(other);
+    REQUIRE(read.ok());
+    CHECK(*read == spec);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < standard.size(); ++i) {
+        if (standard[i] != other[i]) ++different;
+    }
+    CHECK(different == 1);
+    std::fill(other.end() - 11, other.end(), std::uint8_t{0});
+    CHECK(base::decode<JobSpec>(other).error() == base::DecodeError::kBadEnum);
+    other.resize(other.size() - 11);
+    CHECK(base::decode<JobSpec>(other).error() == base::DecodeError::kTruncated);
+    // Behind a rate and a bound, where those are there too.
+    spec.security.finalise_threshold = 5;
+    spec.train.max_update_norm = 1.0F;
+    const auto all = base::decode<JobSpec>(base::encode(spec));
+    REQUIRE(all.ok());
+    CHECK(*all == spec);
+}
+
 TEST_CASE("a rate of finalise other than 1 is written behind a job's other fields, in one spelling",
           "[program]") {
     JobSpec spec = tiny::spec();

@@ -194,6 +194,17 @@ void Env::enrich(const std::string& name, std::uint64_t units) {
     check_whole();
 }
 
+void Env::step(const std::function<void(Work&)>& change) {
+    const MemoryState before = state_;
+    Overlay overlay(state_);
+    Work work(overlay, block_);
+    change(work);
+    REQUIRE(check_changes(state_, overlay).ok());
+    overlay.write_to(state_);
+    note(work.events);
+    check(before);
+}
+
 void Env::next_block() {
     const MemoryState before = state_;
     ++block_.height;

@@ -14,6 +14,7 @@
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/work.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::contracts::test {
@@ -93,6 +94,8 @@ public:
         state_.put(key, base::encode(record));
         check_whole();
     }
+    /// Does what the rules do by themselves, as one step of theirs: money and every invariant are checked.
+    void step(const std::function<void(Work&)>& change);
     /// Stands at `height`, without the blocks between.
     void jump_to(std::uint64_t height) { block_.height = height; }
 

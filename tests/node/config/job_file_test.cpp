@@ -119,6 +119,12 @@ const Bad kBad[] = {
     {"budget = \"100\"", "budget = \"0.0000001\"", "market.budget"},
     {"deadline = 500", "deadline = 0", "market.deadline = 0 is out of range"},
     {"deadline = 500", "deadlin = 500", "unknown key in [market] \"deadlin\""},
+    {"deadline = 500", "deadline = 500\nmachines_least = 257", "market.machines_least = 257 is out of range"},
+    {"deadline = 500", "deadline = 500\nmachines_least = 2\nmachines_most = 1",
+     "market.machines_most = 1 (market.machines_least = 2, job.slots = 5) breaks a rule"},
+    {"deadline = 500", "deadline = 500\nmachines_least = 6",
+     "market.machines_most = 6 (market.machines_least = 6"},
+    {"deadline = 500", "deadline = 500\nleast_speed = 3", "market.machines_least = 0 (terms for no machine)"},
     {"q = 0.25", "q = 0.0", "security.q"},
     {"q = 0.25", "q = 1.5", "security.q = 1.5 is out of range"},
     {"segment_steps = 5", "segment_steps = 11", "segment_steps = 11 (train.inner_steps = 10) breaks a rule"},
@@ -224,6 +230,23 @@ TEST_CASE("a llama job fills in what its family leaves open") {
     const auto back = parse_job_text(job_file_text(*job), "job.toml");
     REQUIRE(back.ok());
     CHECK(back->spec == job->spec);
+}
+
+TEST_CASE("a job says which machines it leases; without a word it holds an auction of its own") {
+    const auto own = parse_job_text(kGood, "job.toml");
+    REQUIRE(own.ok());
+    CHECK_FALSE(own->spec.market.terms.engaged());
+    const auto leases = parse_job_text(
+        changed({"deadline = 500", "deadline = 500\nmachines_least = 2\nleast_memory = 5", ""}), "job.toml");
+    REQUIRE(leases.ok());
+    CHECK(leases->spec.market.terms == program::MarketTerms{.gang = 2, .most = 2, .least_memory = 5});
+    const auto more = parse_job_text(
+        changed({"deadline = 500", "deadline = 500\nmachines_least = 2\nmachines_most = 4", ""}), "job.toml");
+    REQUIRE(more.ok());
+    CHECK(more->spec.market.terms == program::MarketTerms{.gang = 2, .most = 4});
+    const auto back = parse_job_text(job_file_text(*more), "job.toml");
+    REQUIRE(back.ok());
+    CHECK(back->spec == more->spec);
 }
 
 TEST_CASE("the profile is chosen by name") {

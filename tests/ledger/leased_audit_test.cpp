@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit of payouts of a job that leases: what each slot paid was its lot's price, by another hand.
+#include <algorithm>
+#include <functional>
+
+#include "contracts/rules/market/leases.hpp"
+#include "ledger/audit/payout_audit.hpp"
+#include "tests/contracts/rules/leased_world.hpp"
+
+namespace assay::ledger {
+
+using namespace contracts;
+using namespace contracts::test;
+
+namespace {
+
+std::string said(const PayoutReport& report) {
+    std::string text;
+    for (const AuditFailure& failure : report.failures) text += failure.where + ": " + failure.what + "\n";
+    return text;
+}
+
+/// m2 is dropped for its silence, is back by a later lease, is dropped for its absence, and is back again,
+/// each time at another price.
+LeasedWorld played() {
+    JobSpec spec = leased_job();
+    spec.rounds = 5;
+    LeasedWorld w(spec);
+    w.start(1);
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kSilent}}});
+    w.env.next_block();
+    w.lease("m1", 310, 1'000);
+    w.lease("m2", 420, 1);
+    w.begin();
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kAbsent}}});
+    w.env.next_block();
+    w.lease("m2", 430, 1'000);
+    w.begin();
+    play_round(w.env, w.job);
+    play_round(w.env, w.job, {.verifiers = {{"v1", VerifierManner::kSealsOnly}}});
+    play_job(w.env, w.job);
+    return w;
+}
+
+}  // namespace
+
+TEST_CASE("payouts of a job that leases are right at every lot's price, and a changed price is reported") {
+    LeasedWorld w = played();
+    REQUIRE(w.record().end_reason == Reason::kJobComplete);
+    CHECK(w.line(1, "m2").reason == Reason::kNoCommitAgain);
+    const MemoryState whole = w.env.with_evidence();
+    const PayoutReport report = audit_payouts(whole);
+    INFO(said(report));
+    REQUIRE(report.ok());
+
+    const auto said_of = [&](const std::function<void(MemoryState&)>& change) {
+        MemoryState changed = whole;
+        change(changed);
+        return said(audit_payouts(changed));
+    };
+    const auto with_prices = [&](const std::function<void(RoundPrices&)>& change) {
+        return said_of([&](MemoryState& state) {
+            RoundPrices prices = read_round_prices(state, w.job, 1).value();
+            change(prices);
+            store(state, round_prices_key(w.job, 1), prices);
+        });
+    };
+    CHECK(with_prices([](RoundPrices&) {}).empty());
+    CHECK(with_prices([](RoundPrices& p) { p.slots[0] = amount(1'001); }).find("more than the job's cap") !=
+          std::string::npos);
+    CHECK(with_prices([](RoundPrices& p) { p.highest = amount(999); }).find("not the highest of its slots") !=
+          std::string::npos);
+    CHECK(with_prices([](RoundPrices& p) { p.slots.clear(); }).find("not as many as the slots") !=
+          std::string::npos);
+    CHECK(said_of([&](MemoryState& state) {
+              state.erase(round_prices_key(w.job, 2));
+          }).find("not of this kind of job") != std::string::npos);
+    // A lease that says another price than its slot was dealt at.
+    CHECK(said_of([&](MemoryState& state) {
+              Lease lease = list_leases(state, w.job).back();
+              lease.price = amount(lease.price.units() + 1);
+              store(state, lease_key(w.job, lease.node, lease.epoch), lease);
+          }).find("not dealt as its miner's lot was leased") != std::string::npos);
+    // Who was dropped for its silence is back with one absence, whatever it paid since.
+    const auto lines = list_settlement(whole, w.job, 1);
+    const auto again = std::find_if(lines.begin(), lines.end(), [](const SettlementLine& line) {
+        return line.reason == Reason::kNoCommitAgain;
+    });
+    REQUIRE(again != lines.end());
+    CHECK_FALSE(said_of([&](MemoryState& state) {
+                    SettlementLine line = *again;
+                    line.reason = Reason::kNoCommit;
+                    line.lost = line.lost_burned = {};
+                    store(state, settlement_key(w.job, 1, static_cast<std::uint32_t>(again - lines.begin())),
+                          line);
+                }).empty());
+}
+
+}  // namespace assay::ledger
