@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/sorted_class.hpp"
 #include "contracts/rules/market/clearing.hpp"
 
 namespace assay::contracts {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/sorted_class.hpp"
 
 #include <algorithm>
 #include <tuple>
