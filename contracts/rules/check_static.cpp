@@ -57,6 +57,12 @@ Checked check_values(const Payload& tx) {
     if constexpr (requires { tx.amount; }) {
         if (tx.amount.is_zero()) return failed(Reason::kZeroAmount);
     }
+    if constexpr (requires { tx.caps; }) {
+        if (tx.caps.day == 0) return failed(Reason::kBadCaps);
+    }
+    if constexpr (requires { tx.blocks; }) {
+        if (tx.blocks == 0) return failed(Reason::kZeroAmount);
+    }
     if constexpr (std::is_same_v<Payload, AskReveal>) {
         // Records of asks tell by the salt whether there was one: no salt is zero.
         if (tx.salt.is_zero()) return failed(Reason::kMalformed);

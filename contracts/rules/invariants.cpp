@@ -21,6 +21,7 @@
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/state/work.hpp"
 #include "contracts/rules/tables.hpp"
+#include "contracts/rules/team_invariants.hpp"
 
 namespace assay::contracts {
 
@@ -180,12 +181,13 @@ InvariantResult check_job(const StateView& state, const Hash256& id, const Claim
     if (is_over(job->phase) && ended == has_open_claim(state, id))
         return broken("job " + id.brief() + " does not end with its last claim");
     ASSAY_TRY(check_link_bonds(state, *job));
+    ASSAY_TRY(check_member(state, *job));
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");
     if (ended && listed) return broken("job " + id.brief() + " has ended and is listed as active");
     if (!ended && !listed) return broken("job " + id.brief() + " is not listed as active");
     const Amount accounted =
         saturating_sum(saturating_sum(escrow_of(state, *job), job->spent), job->refunded);
-    if (accounted < job->spec.market.budget) return broken("job " + id.brief() + " lost escrow");
+    if (accounted < job->whole_budget()) return broken("job " + id.brief() + " lost escrow");
     const auto round = read_round_progress(state, id, job->round);
     if (job->phase == JobPhase::kRounds && !round)
         return broken("job " + id.brief() + " has no running round");
@@ -341,6 +343,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kRoster:
         case Table::kPanel:
         case Table::kBeaconMember:
+        case Table::kJobAdditions:
         case Table::kJudges: return need_name([&] { touched.jobs.insert(name); });
         case Table::kRound:
         case Table::kSlotRound:
@@ -356,6 +359,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
             ASSAY_TRY(need_name([&] { touched.jobs.insert(name); }));
             return touch_claims(key, present, touched.claims[name]);
         case Table::kOpenGame:
+        case Table::kTeamMember:
         case Table::kSupply:
         case Table::kValidators:
         case Table::kUnbonding:

@@ -308,7 +308,7 @@ std::string difference(const Job& job, const contracts::EndedJob& ended) {
     if (ended.reason != job.end_reason || ended.rounds_done != job.rounds_done) return "end";
     if (ended.base_root != job.base_root || ended.base_blob != job.base_blob) return "model";
     const bool money =
-        ended.budget == job.spec.market.budget && ended.spent == job.spent && ended.refunded == job.refunded;
+        ended.budget == job.whole_budget() && ended.spent == job.spent && ended.refunded == job.refunded;
     return money ? "" : "money";
 }
 
@@ -394,7 +394,7 @@ void add_games(const contracts::StateView& state, const Job& job, JobPayouts& su
 JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
     JobPayouts sums;
     sums.job = job.id;
-    sums.budget = job.spec.market.budget.units();
+    sums.budget = job.whole_budget().units();
     sums.refunded = job.refunded.units();
     sums.escrow = job.escrow.units();
     for (const auto& [id, claim] : contracts::list_claims(state, job.id)) {

@@ -86,7 +86,7 @@ void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateV
         }
         report.verifiers.push_back(verifier);
     }
-    report.buyer = {.escrowed = job.spec.market.budget, .spent = job.spent, .refunded = job.refunded};
+    report.buyer = {.escrowed = job.whole_budget(), .spent = job.spent, .refunded = job.refunded};
 }
 
 void print_tables(const DemoReport& report, std::ostream& out) {

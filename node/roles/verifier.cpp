@@ -109,7 +109,9 @@ bool VerifierRole::can_keep(const contracts::Job& job) {
 bool VerifierRole::checked_before_enlisting(const contracts::Job& job) {
     // What the ledger would refuse is not worth a download.
     const auto key = contracts::read_node_key(state(), me());
-    if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers) return false;
+    if (!key || contracts::is_of_buyer(state(), job, key->owner) ||
+        job.verifiers.size() >= contracts::kMaxVerifiers)
+        return false;
     // A buyer that serves its data to miners alone would have them work unpaid: nobody could audit them.
     if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
     return bench_.vouched(state(), job, is_busy() ? Worker::kAtWork : Worker::kFree);

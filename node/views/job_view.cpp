@@ -89,7 +89,7 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     JobView view{.summary = summary_of(state, job),
                  .buyer = job.buyer,
                  .submitted_at = job.submitted_at,
-                 .deadline = job.deadline,
+                 .deadline = job.current_deadline(),
                  .ended_at = job.ended_at,
                  .slots = job.spec.slots,
                  .seed = job.spec.seed,

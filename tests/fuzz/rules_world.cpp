@@ -169,8 +169,15 @@ void RulesWorld::move() {
     if (kind < 14 && active.size() < 2) {
         Person& buyer = people_[kFirstBuyer + choose_(2)];
         const JobSpec spec = some_spec();
-        return send(buyer, JobSubmit{spec, buyer.node.public_key(), "127.0.0.1:7",
-                                     chain_tip(buyer.secret, spec.rounds)});
+        const JobSubmit submission{spec, buyer.node.public_key(), "127.0.0.1:7",
+                                   chain_tip(buyer.secret, spec.rounds)};
+        if (!chance(12)) return send(buyer, submission);
+        Person& sponsor = someone();
+        const Amount cap = chance(4) ? some_amount() : at_most(base::kAmountMax);
+        send(sponsor, TeamGrant{buyer.owner.public_key(), {cap, cap, 1 + choose_(300), cap}});
+        send(buyer, TeamSubmit{submission, sponsor.owner.public_key()});
+        if (chance(3)) send(sponsor, TeamRevoke{buyer.owner.public_key()});
+        return;
     }
     anything();
 }
@@ -372,7 +379,7 @@ void RulesWorld::anything() {
     const auto round = static_cast<std::uint32_t>(choose_(4));
     const auto slot = static_cast<std::uint32_t>(choose_(4));
     const Stage stage = kStages.at(choose_(kStages.size()));
-    switch (choose_(33)) {
+    switch (choose_(37)) {
         case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
         case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
         case 2:
@@ -413,7 +420,15 @@ void RulesWorld::anything() {
         case 30:
             return send(who, DisputeCall{job, slot, static_cast<dispute::UnitKind>(1 + choose_(5)), slot,
                                          who.node.public_key()});
-        case 31: {
+        case 31: return send(people_[kFirstBuyer + choose_(2)], JobTopUp{job, some_amount()});
+        case 32: return send(people_[kFirstBuyer + choose_(2)], JobExtend{job, choose_(2'000'000'000)});
+        case 33:
+            return send(who, TeamGrant{whom.owner.public_key(),
+                                       {some_amount(), some_amount(), choose_(500), some_amount()}});
+        case 34:
+            if (chance(8)) send(who, TeamRevoke{whom.owner.public_key()});
+            return;
+        case 35: {
             base::Bytes noise(choose_(200), 0);
             for (auto& byte : noise) byte = static_cast<std::uint8_t>(choose_(256));
             return hand_in(noise, TxType::kTransfer);

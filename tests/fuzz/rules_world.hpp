@@ -22,7 +22,8 @@ using Choose = std::function<std::uint64_t(std::uint64_t count)>;
 
 /// What was reached, over all worlds of a run.
 struct Reached {
-    std::array<std::uint64_t, 31> applied{};  ///< by number of the transaction's type
+    std::array<std::uint64_t, std::size_t(base::EnumRange<contracts::TxType>::last) + 1>
+        applied{};  ///< by number of the transaction's type
     std::set<contracts::Reason> refusals;
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;

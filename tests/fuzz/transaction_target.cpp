@@ -95,6 +95,11 @@ std::vector<base::Bytes> seeds() {
         body(DisputeProve{.game = 1, .witness = base::Bytes(300, 0x5a)}),
         body(DisputeConcede{.game = 5}),
         body(DisputeCall{.game = 5, .unit = dispute::UnitKind::kClip, .part = 3}),
+        body(JobTopUp{.job = {}, .amount = base::units(5)}),
+        body(JobExtend{.job = {}, .blocks = 5}),
+        body(TeamGrant{.member = other, .caps = {.per_job = base::units(5), .day = 9}}),
+        body(TeamRevoke{.member = other}),
+        body(TeamSubmit{{{}, node().public_key(), "127.0.0.1:3", {}}, other}),
     };
 }
 

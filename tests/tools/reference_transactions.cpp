@@ -89,7 +89,7 @@ void add_bidding(Rows& rows) {
                                kInsufficientBalance, kAmountOverflow, kGainBoundTooHigh, kBudgetTooSmall});
     add<contracts::JobCancel>(rows, {ASSAY_FIELD(JobCancel, job)},
                               "until the job ends; takes effect at the next round border",
-                              {kUnknownJob, kJobOver, kNotYours, kAlreadyDone});
+                              {kUnknownJob, kJobOver, kNotYours, kNotMember, kAlreadyDone});
     add<contracts::AskCommit>(rows, {ASSAY_FIELD(AskCommit, job), ASSAY_FIELD(AskCommit, seal)},
                               "job phase `ask_commit`",
                               {kUnknownJob, kJobOver, kJobLeases, kWrongPhase, kNotMiner, kAlreadyDone,
@@ -112,6 +112,29 @@ void add_bidding(Rows& rows) {
                             "job phases `rounds` and `refill`, a place is open",
                             {kUnknownJob, kJobOver, kJobLeases, kWrongPhase, kNotMiner, kAlreadyDone,
                              kRosterFull, kInsufficientStake});
+}
+
+void add_additions(Rows& rows) {
+    add<contracts::JobTopUp>(rows, {ASSAY_FIELD(JobTopUp, job), ASSAY_FIELD(JobTopUp, amount)},
+                             "until the job's end is decided",
+                             {kZeroAmount, kUnknownJob, kJobOver, kNotYours, kNotMember, kCapPerJob,
+                              kCapPerDay, kCapTotal, kAmountOverflow, kInsufficientBalance});
+    add<contracts::JobExtend>(rows, {ASSAY_FIELD(JobExtend, job), ASSAY_FIELD(JobExtend, blocks)},
+                              "until the job's end is decided",
+                              {kZeroAmount, kUnknownJob, kJobOver, kNotYours, kNotMember, kDeadlineTooFar});
+}
+
+void add_teams(Rows& rows) {
+    add<contracts::TeamGrant>(rows, {ASSAY_FIELD(TeamGrant, member), ASSAY_FIELD(TeamGrant, caps)},
+                              "any time", {kBadCaps, kKeyTaken});
+    add<contracts::TeamRevoke>(rows, {ASSAY_FIELD(TeamRevoke, member)}, "any time", {kNotMember});
+    add<contracts::TeamSubmit>(
+        rows,
+        {ASSAY_FIELD(TeamSubmit, sponsor), ASSAY_FIELD(TeamSubmit, spec), ASSAY_FIELD(TeamSubmit, node),
+         ASSAY_FIELD(TeamSubmit, endpoint), ASSAY_FIELD(TeamSubmit, beacon_tip)},
+        "any time",
+        {kBadSpec, kBadEndpoint, kNotMember, kCapPerJob, kCapPerDay, kCapTotal, kNotYours, kKeyRevoked,
+         kTooManyJobs, kInsufficientBalance, kAmountOverflow, kGainBoundTooHigh, kBudgetTooSmall});
 }
 
 // What every transaction of a round can be refused with, and `own`.
@@ -225,6 +248,8 @@ std::string transactions_table() {
     add_slots(rows);
     add_audits(rows);
     add_games(rows);
+    add_additions(rows);
+    add_teams(rows);
     ASSAY_CHECK(rows.size() == std::variant_size_v<contracts::Payload>);  // a type has no row above
     std::string text = head({"number", "name", "fields", "signer", "cost", "when", "refused with"});
     for (const auto& [type, row] : rows) text += row;

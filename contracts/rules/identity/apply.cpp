@@ -59,4 +59,21 @@ void carry_out(Work& work, const Sent& sent, const StakeWithdraw& tx) {
     store(work.state, meta_key(), meta);
 }
 
+void carry_out(Work& work, const Sent& sent, const TeamGrant& tx) {
+    // It signs as an owner, whose nonce is its account's.
+    if (!work.state.get(account_key(tx.member))) store(work.state, account_key(tx.member), Account{});
+    TeamMember member = read_team_member(work.state, sent.owner, tx.member).value_or(TeamMember{});
+    member.caps = tx.caps;
+    member.revoked = false;
+    store(work.state, team_member_key(sent.owner, tx.member), member);
+    work.tell({.kind = EventKind::kTeamChanged, .node = tx.member, .amount = tx.caps.total});
+}
+
+void carry_out(Work& work, const Sent& sent, const TeamRevoke& tx) {
+    TeamMember member = required(read_team_member(work.state, sent.owner, tx.member));
+    member.revoked = true;
+    store(work.state, team_member_key(sent.owner, tx.member), member);
+    work.tell({.kind = EventKind::kTeamChanged, .node = tx.member});
+}
+
 }  // namespace assay::contracts

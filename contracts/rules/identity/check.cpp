@@ -65,4 +65,15 @@ Checked check(const Case& c, const StakeWithdraw& tx) {
     return covers(read_stake(c.state, tx.node).free, tx.amount, Reason::kInsufficientStake);
 }
 
+Checked check(const Case& c, const TeamGrant& tx) {
+    // A node key is hot, and the sponsor's own key needs no grant.
+    const bool taken = tx.member == c.owner || read_node_key(c.state, tx.member);
+    return taken ? Checked(failed(Reason::kKeyTaken)) : Checked{};
+}
+
+Checked check(const Case& c, const TeamRevoke& tx) {
+    const auto member = read_team_member(c.state, c.owner, tx.member);
+    return member && !member->revoked ? Checked{} : Checked(failed(Reason::kNotMember));
+}
+
 }  // namespace assay::contracts

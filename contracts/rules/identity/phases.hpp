@@ -16,6 +16,8 @@ Checked check(const Case& c, const MinerRegister& tx);
 Checked check(const Case& c, const VerifierRegister& tx);
 Checked check(const Case& c, const StakeDeposit& tx);
 Checked check(const Case& c, const StakeWithdraw& tx);
+Checked check(const Case& c, const TeamGrant& tx);
+Checked check(const Case& c, const TeamRevoke& tx);
 
 /// A node key of `owner` that is not revoked.
 Checked check_own_node(const StateView& state, const PublicKey& owner, const PublicKey& node);
@@ -28,5 +30,7 @@ void carry_out(Work& work, const Sent& sent, const MinerRegister& tx);
 void carry_out(Work& work, const Sent& sent, const VerifierRegister& tx);
 void carry_out(Work& work, const Sent& sent, const StakeDeposit& tx);
 void carry_out(Work& work, const Sent& sent, const StakeWithdraw& tx);
+void carry_out(Work& work, const Sent& sent, const TeamGrant& tx);
+void carry_out(Work& work, const Sent& sent, const TeamRevoke& tx);
 
 }  // namespace assay::contracts

@@ -26,6 +26,41 @@ struct Account {
     }
 };
 
+/// What a sponsor lets a member of its team take from its balance.
+struct TeamCaps {
+    Amount per_job;         ///< budget, link bond, fee, and what the member adds
+    Amount per_day;         ///< in any `day` heights in a row
+    std::uint64_t day = 0;  ///< heights
+    Amount total;           ///< less what came back from jobs that ended
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.per_job, self.per_day, self.day, self.total);
+    }
+    friend bool operator==(const TeamCaps&, const TeamCaps&) = default;
+};
+
+/// What a member took at a height.
+struct TakenAt {
+    std::uint64_t height = 0;
+    Amount amount;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.height, self.amount);
+    }
+};
+
+/// A member of a sponsor's team. It is revoked and never erased: what its jobs still hold comes back to it.
+struct TeamMember {
+    TeamCaps caps;
+    bool revoked = false;
+    Amount taken;                 ///< counts against the total
+    std::vector<TakenAt> recent;  ///< counts against the day's, ascending by height; at most kMaxTakenAt
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.caps, self.revoked, self.taken, self.recent);
+    }
+};
+
 /// A hot key.
 struct NodeKey {
     PublicKey owner;

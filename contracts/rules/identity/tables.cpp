@@ -21,6 +21,9 @@ Bytes standing_key(const PublicKey& node, const WorkClass& kind) {
         .add_number(kind.scale, 1)
         .take();
 }
+Bytes team_member_key(const PublicKey& sponsor, const PublicKey& member) {
+    return KeyBuilder(Table::kTeamMember).add(sponsor.view()).add(member.view()).take();
+}
 
 Account read_account(const StateView& state, const PublicKey& owner) {
     return load<Account>(state, account_key(owner)).value_or(Account{});
@@ -39,6 +42,23 @@ std::optional<Verifier> read_verifier(const StateView& state, const PublicKey& n
 }
 std::optional<Standing> read_standing(const StateView& state, const PublicKey& node, const WorkClass& kind) {
     return load<Standing>(state, standing_key(node, kind));
+}
+std::optional<TeamMember> read_team_member(const StateView& state, const PublicKey& sponsor,
+                                           const PublicKey& member) {
+    return load<TeamMember>(state, team_member_key(sponsor, member));
+}
+
+std::vector<std::pair<PublicKey, TeamMember>> list_team(const StateView& state, const PublicKey& sponsor) {
+    std::vector<std::pair<PublicKey, TeamMember>> found;
+    const Bytes prefix = KeyBuilder(Table::kTeamMember).add(sponsor.view()).take();
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
+        ASSAY_CHECK(key.size() == prefix.size() + 32);
+        PublicKey member;
+        std::copy(key.end() - 32, key.end(), member.bytes.begin());
+        found.emplace_back(member, stored<TeamMember>(value));
+        return true;
+    });
+    return found;
 }
 
 std::vector<std::pair<PublicKey, Account>> list_accounts(const StateView& state) {

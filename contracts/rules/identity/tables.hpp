@@ -21,6 +21,7 @@ Bytes unbonding_key(std::uint64_t release_height, std::uint64_t number);
 Bytes miner_key(const PublicKey& node);
 Bytes verifier_key(const PublicKey& node);
 Bytes standing_key(const PublicKey& node, const WorkClass& kind);
+Bytes team_member_key(const PublicKey& sponsor, const PublicKey& member);
 
 /// An account that was never touched is an empty one.
 Account read_account(const StateView& state, const PublicKey& owner);
@@ -30,8 +31,12 @@ Stake read_stake(const StateView& state, const PublicKey& node);
 std::optional<Miner> read_miner(const StateView& state, const PublicKey& node);
 std::optional<Verifier> read_verifier(const StateView& state, const PublicKey& node);
 std::optional<Standing> read_standing(const StateView& state, const PublicKey& node, const WorkClass& kind);
+std::optional<TeamMember> read_team_member(const StateView& state, const PublicKey& sponsor,
+                                           const PublicKey& member);
 
 // Listing, ascending by key.
+/// The members of one sponsor's team, with those that are revoked.
+std::vector<std::pair<PublicKey, TeamMember>> list_team(const StateView& state, const PublicKey& sponsor);
 std::vector<std::pair<PublicKey, Account>> list_accounts(const StateView& state);
 std::vector<std::pair<PublicKey, Miner>> list_miners(const StateView& state);
 std::vector<std::pair<PublicKey, Verifier>> list_verifiers(const StateView& state);

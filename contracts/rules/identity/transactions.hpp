@@ -8,6 +8,7 @@
 #include "contracts/base/amount.hpp"
 #include "contracts/base/codec.hpp"
 #include "contracts/base/sign.hpp"
+#include "contracts/rules/identity/records.hpp"
 #include "contracts/rules/state/transaction_type.hpp"
 
 namespace assay::contracts {
@@ -94,6 +95,29 @@ struct StakeWithdraw {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.amount);
+    }
+};
+
+/// owner (the sponsor). `member` may submit jobs that the sender's account pays, within the caps, from here
+/// on. For one that is a member already: other caps; what it took counts on.
+struct TeamGrant {
+    static constexpr TxType kType = TxType::kTeamGrant;
+    PublicKey member;  ///< an owner key; its account is opened if it has none
+    TeamCaps caps;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.member, self.caps);
+    }
+};
+
+/// owner (the sponsor). The member submits nothing more, and decides nothing about the jobs that it
+/// submitted; they go on, and are the sponsor's to cancel.
+struct TeamRevoke {
+    static constexpr TxType kType = TxType::kTeamRevoke;
+    PublicKey member;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.member);
     }
 };
 

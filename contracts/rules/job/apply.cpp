@@ -3,6 +3,7 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/identity/team.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/phases.hpp"
@@ -70,6 +71,46 @@ BeaconMember member_of(const PublicKey& node, const PublicKey& owner, BeaconRole
     return member;
 }
 
+/// `payer` is the job's buyer; the submitter's node key serves it.
+Hash256 submit(Work& work, const Sent& sent, const JobSubmit& tx, const PublicKey& payer) {
+    const Hash256 id = job_id(sent.id);
+    const Params params = read_current_params(work.state);
+    JobTerms terms;
+    terms.spec = tx.spec;
+    terms.params = params_hash(params);
+    terms.buyer = payer;
+    terms.buyer_node = tx.node;
+    terms.submitted_at = work.block.height;
+    terms.deadline = work.block.height + tx.spec.market.deadline_blocks;
+    terms.slot_work = program::work_units(tx.spec);
+    store(work.state, job_terms_key(id), terms);
+    JobProgress progress;
+    progress.phase = terms.leases() ? JobPhase::kWaiting : JobPhase::kAskCommit;
+    progress.phase_deadline = terms.leases() ? std::min(terms.deadline - 1, last_of_enlistment(params, terms))
+                                             : later(work.block.height, params.ask_commit_window);
+    progress.escrow = tx.spec.market.budget;
+    progress.base_root = tx.spec.initial_root;
+    progress.base_blob = tx.spec.initial_blob;
+    schedule(work.state, id, progress, progress.phase_deadline);
+    store(work.state, job_progress_key(id), progress);
+    store(work.state, buyer_endpoint_key(id), tx.endpoint);
+    charge_balance(work.state, payer, progress.escrow, &Supply::escrow);
+    const auto fee = job_fee(params, tx.spec);
+    ASSAY_CHECK(fee.has_value());  // the check of the same transaction added it up
+    charge_balance(work.state, payer, *fee, &Supply::burned);
+    list_as_active(work.state, id);
+    work.tell({.kind = EventKind::kJobSubmitted, .job = id, .node = tx.node, .amount = progress.escrow});
+    Bidding bidding;
+    join_beacon(work, id, bidding, member_of(tx.node, payer, BeaconRole::kBuyer, tx.beacon_tip));
+    store(work.state, bidding_key(id), bidding);
+    return id;
+}
+
+void take_room_of(Work& work, const PublicKey& sponsor, const PublicKey& member, Amount amount) {
+    edit<TeamMember>(work, team_member_key(sponsor, member),
+                     [&](TeamMember& record) { take_room(record, work.block.height, amount); });
+}
+
 }  // namespace
 
 void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx) {
@@ -86,37 +127,15 @@ void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx) {
     }
 }
 
-void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
-    const Hash256 id = job_id(sent.id);
-    const Params params = read_current_params(work.state);
-    JobTerms terms;
-    terms.spec = tx.spec;
-    terms.params = params_hash(params);
-    terms.buyer = sent.owner;
-    terms.buyer_node = tx.node;
-    terms.submitted_at = work.block.height;
-    terms.deadline = work.block.height + tx.spec.market.deadline_blocks;
-    terms.slot_work = program::work_units(tx.spec);
-    store(work.state, job_terms_key(id), terms);
-    JobProgress progress;
-    progress.phase = terms.leases() ? JobPhase::kWaiting : JobPhase::kAskCommit;
-    progress.phase_deadline = terms.leases() ? std::min(terms.deadline - 1, last_of_enlistment(params, terms))
-                                             : later(work.block.height, params.ask_commit_window);
-    progress.escrow = tx.spec.market.budget;
-    progress.base_root = tx.spec.initial_root;
-    progress.base_blob = tx.spec.initial_blob;
-    schedule(work.state, id, progress, progress.phase_deadline);
-    store(work.state, job_progress_key(id), progress);
-    store(work.state, buyer_endpoint_key(id), tx.endpoint);
-    charge_balance(work.state, sent.owner, progress.escrow, &Supply::escrow);
-    const auto fee = job_fee(params, tx.spec);
-    ASSAY_CHECK(fee.has_value());  // the check of the same transaction added it up
-    charge_balance(work.state, sent.owner, *fee, &Supply::burned);
-    list_as_active(work.state, id);
-    work.tell({.kind = EventKind::kJobSubmitted, .job = id, .node = tx.node, .amount = progress.escrow});
-    Bidding bidding;
-    join_beacon(work, id, bidding, member_of(tx.node, sent.owner, BeaconRole::kBuyer, tx.beacon_tip));
-    store(work.state, bidding_key(id), bidding);
+void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) { submit(work, sent, tx, sent.owner); }
+
+void carry_out(Work& work, const Sent& sent, const TeamSubmit& tx) {
+    const Amount before = read_account(work.state, tx.sponsor).balance;
+    const Hash256 id = submit(work, sent, tx, tx.sponsor);
+    JobAdditions additions;
+    additions.by_member = difference(before, read_account(work.state, tx.sponsor).balance);
+    store(work.state, job_additions_key(id), additions);
+    take_room_of(work, tx.sponsor, sent.owner, additions.by_member);
 }
 
 void carry_out(Work& work, const Sent&, const JobCancel& tx) {
@@ -128,6 +147,30 @@ void carry_out(Work& work, const Sent&, const JobCancel& tx) {
     job.cancel_asked = true;
     end_job(work, job, Reason::kJobCancelled);
     write_job(work.state, job);
+}
+
+void carry_out(Work& work, const Sent& sent, const JobTopUp& tx) {
+    edit<JobProgress>(work, job_progress_key(tx.job),
+                      [&](JobProgress& progress) { progress.escrow = sum(progress.escrow, tx.amount); });
+    JobAdditions additions = read_job_additions(work.state, tx.job);
+    additions.topped_up = sum(additions.topped_up, tx.amount);
+    const PublicKey buyer = required(read_job_terms(work.state, tx.job)).buyer;
+    if (sent.owner != buyer) {
+        additions.by_member = sum(additions.by_member, tx.amount);
+        take_room_of(work, buyer, sent.owner, tx.amount);
+    }
+    store(work.state, job_additions_key(tx.job), additions);
+    charge_balance(work.state, buyer, tx.amount, &Supply::escrow);
+    work.tell({.kind = EventKind::kToppedUp, .job = tx.job, .node = sent.sender, .amount = tx.amount});
+}
+
+// A job is due when its phase ends, and asks for its deadline then: the index of deadlines stays as it is.
+void carry_out(Work& work, const Sent& sent, const JobExtend& tx) {
+    JobAdditions additions = read_job_additions(work.state, tx.job);
+    additions.extended += tx.blocks;
+    store(work.state, job_additions_key(tx.job), additions);
+    const std::uint64_t deadline = current_deadline(required(read_job_terms(work.state, tx.job)), additions);
+    work.tell({.kind = EventKind::kExtended, .job = tx.job, .node = sent.sender, .number = deadline});
 }
 
 void carry_out(Work& work, const Sent& sent, const AskCommit& tx) {

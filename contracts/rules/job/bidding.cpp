@@ -72,6 +72,21 @@ void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
                .number = job.auction.winners});
 }
 
+/// A member's own part of what its job took is what the job used up first: the sponsor's top-ups come back
+/// before it, and give no room.
+void give_room_back(State& state, const Job& job, Amount bond_back) {
+    const Amount part = job.additions.by_member;
+    if (part.is_zero()) return;
+    const Params params = params_of(state, job);
+    const auto fee = job_fee(params, job.spec);
+    const auto bond = link_bond(params, job.spec, job.slot_work);
+    ASSAY_CHECK(fee && bond);  // the job was refused otherwise
+    // Penalties may have brought the escrow more than was put in.
+    const Amount used = job.whole_budget().minus(job.refunded).value_or(Amount{});
+    const Amount gone = saturating_sum(saturating_sum(*fee, difference(*bond, bond_back)), used);
+    give_room(state, job.buyer, submitter_of(state, job), difference(part, smaller(part, gone)));
+}
+
 }  // namespace
 
 void schedule(State& state, const Hash256& id, JobProgress& job, std::uint64_t last) {
@@ -153,9 +168,11 @@ void close_job(Work& work, Job& job) {
         if (!verifier.bond.is_zero()) unlock_stake(work.state, verifier.node, verifier.bond);
         verifier.bond = {};
     }
+    Amount bond_back;  // the buyer's
     for (BeaconMember& member : job.beacon) {
         if (member.bond.is_zero()) continue;
         if (member.role == BeaconRole::kBuyer) {
+            bond_back = member.bond;
             pay_balance(work.state, member.owner, member.bond, &Supply::escrow);
         } else {
             unlock_stake(work.state, member.node, member.bond);
@@ -166,6 +183,7 @@ void close_job(Work& work, Job& job) {
     job.escrow = {};
     job.refunded = refund;
     pay_balance(work.state, job.buyer, refund, &Supply::escrow);
+    give_room_back(work.state, job, bond_back);
     job.phase = JobPhase::kEnded;
     job.ended_at = work.block.height;
     schedule_leaving(work.state, job.id, job, later(work.block.height, 1));

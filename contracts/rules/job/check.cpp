@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
+#include "contracts/program/spec_check.hpp"
 #include "contracts/rules/identity/phases.hpp"
 #include "contracts/rules/identity/tables.hpp"
+#include "contracts/rules/identity/team.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/phases.hpp"
@@ -48,6 +50,32 @@ Amount link_bond_of(const Case& c, const JobTerms& terms) {
     return *bond;
 }
 
+/// Whether the sender decides about a job: its buyer does, and the member of the buyer's team that submitted
+/// it, for as long as it is one.
+Checked check_decides(const Case& c, const JobTerms& terms) {
+    if (c.owner == terms.buyer) return {};
+    if (c.owner != submitter_of(c.state, terms)) return failed(Reason::kNotYours);
+    const auto member = read_team_member(c.state, terms.buyer, c.owner);
+    return member && !member->revoked ? Checked{} : failed(Reason::kNotMember);
+}
+
+/// A submission that `payer` pays: what it takes from it in all.
+Result<Amount, Reason> check_submission(const Case& c, const JobSubmit& tx, const PublicKey& payer) {
+    ASSAY_TRY(check_own_node(c.state, c.owner, tx.node));
+    const JobSpec& spec = tx.spec;
+    if (spec.market.deadline_blocks > std::numeric_limits<std::uint64_t>::max() - c.block.height) {
+        return failed(Reason::kBadSpec);
+    }
+    if (read_meta(c.state).active_jobs >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
+    if (read_account(c.state, payer).balance < spec.market.budget)
+        return failed(Reason::kInsufficientBalance);
+    // Counting the work is the dear part: only for whoever could pay.
+    ASSAY_ASSIGN(const JobQuote quote, quote_job(read_current_params(c.state), spec));
+    ASSAY_ASSIGN(const Amount whole, check_budget(quote, spec.market));
+    if (read_account(c.state, payer).balance < whole) return failed(Reason::kInsufficientBalance);
+    return whole;
+}
+
 Bidding bidding_of(const Case& c, const Hash256& id) {
     const auto bidding = read_bidding(c.state, id);
     ASSAY_CHECK(bidding.has_value());
@@ -66,26 +94,50 @@ Checked check(const Case& c, const EndpointUpdate& tx) {
 }
 
 Checked check(const Case& c, const JobSubmit& tx) {
-    ASSAY_TRY(check_own_node(c.state, c.owner, tx.node));
-    const JobSpec& spec = tx.spec;
-    if (spec.market.deadline_blocks > std::numeric_limits<std::uint64_t>::max() - c.block.height) {
-        return failed(Reason::kBadSpec);
-    }
-    if (read_meta(c.state).active_jobs >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
-    if (read_account(c.state, c.owner).balance < spec.market.budget)
-        return failed(Reason::kInsufficientBalance);
-    // Counting the work is the dear part: only for whoever could pay.
-    ASSAY_ASSIGN(const JobQuote quote, quote_job(read_current_params(c.state), spec));
-    ASSAY_ASSIGN(const Amount whole, check_budget(quote, spec.market));
-    if (read_account(c.state, c.owner).balance < whole) return failed(Reason::kInsufficientBalance);
-    return {};
+    const auto whole = check_submission(c, tx, c.owner);
+    return whole ? Checked{} : failed(whole.error());
+}
+
+Checked check(const Case& c, const TeamSubmit& tx) {
+    const auto member = read_team_member(c.state, tx.sponsor, c.owner);
+    if (!member) return failed(Reason::kNotMember);
+    // Who has no room for the budget has none for the whole, and is refused before the work is counted.
+    ASSAY_TRY(check_room(*member, c.block.height, {}, tx.spec.market.budget));
+    ASSAY_ASSIGN(const Amount whole, check_submission(c, tx, tx.sponsor));
+    return check_room(*member, c.block.height, {}, whole);
 }
 
 Checked check(const Case& c, const JobCancel& tx) {
     ASSAY_ASSIGN(const JobProgress job, running_job(c, tx.job));
-    if (terms_of(c, tx.job).buyer != c.owner) return failed(Reason::kNotYours);
+    ASSAY_TRY(check_decides(c, terms_of(c, tx.job)));
     if (job.cancel_asked) return failed(Reason::kAlreadyDone);
     return {};
+}
+
+Checked check(const Case& c, const JobTopUp& tx) {
+    ASSAY_TRY(running_job(c, tx.job));
+    const JobTerms terms = terms_of(c, tx.job);
+    ASSAY_TRY(check_decides(c, terms));
+    const JobAdditions additions = read_job_additions(c.state, tx.job);
+    if (c.owner != terms.buyer) {
+        const auto member = read_team_member(c.state, terms.buyer, c.owner);
+        ASSAY_TRY(check_room(*member, c.block.height, additions.by_member, tx.amount));
+    }
+    // The same money can come back as pay and be added again: the sum has no other bound.
+    if (!whole_budget(terms, additions).plus(tx.amount)) return failed(Reason::kAmountOverflow);
+    const bool covered = read_account(c.state, terms.buyer).balance >= tx.amount;
+    return covered ? Checked{} : failed(Reason::kInsufficientBalance);
+}
+
+Checked check(const Case& c, const JobExtend& tx) {
+    ASSAY_TRY(running_job(c, tx.job));
+    const JobTerms terms = terms_of(c, tx.job);
+    ASSAY_TRY(check_decides(c, terms));
+    const std::uint64_t old = current_deadline(terms, read_job_additions(c.state, tx.job));
+    JobSpec spec = terms.spec;
+    spec.market.deadline_blocks = later(old, tx.blocks) - terms.submitted_at;
+    const bool counts = tx.blocks <= std::numeric_limits<std::uint64_t>::max() - old;
+    return counts && program::check_spec(spec) ? Checked{} : failed(Reason::kDeadlineTooFar);
 }
 
 Checked check(const Case& c, const AskCommit& tx) {
@@ -119,7 +171,7 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
     if (!read_verifier(c.state, c.sender)) return failed(Reason::kNotVerifier);
     // A buyer that checks its own job could refuse to pay for good work.
     const JobTerms terms = terms_of(c, tx.job);
-    if (c.owner == terms.buyer) return failed(Reason::kNotParticipant);
+    if (is_of_buyer(c.state, terms, c.owner)) return failed(Reason::kNotParticipant);
     if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     if (bidding_of(c, tx.job).verifiers >= kMaxVerifiers) return failed(Reason::kRosterFull);
     const auto least = enlistment_minimum(params_of(c.state, terms), terms.spec, terms.slot_work);

@@ -15,6 +15,7 @@ namespace {
 
 EndedJob first_words(const StateView& state, const Hash256& id, const JobProgress& progress) {
     const JobTerms terms = required(read_job_terms(state, id));
+    const JobAdditions additions = read_job_additions(state, id);
     EndedJob ended;
     ended.name = terms.spec.name;
     ended.buyer = terms.buyer;
@@ -27,7 +28,7 @@ EndedJob first_words(const StateView& state, const Hash256& id, const JobProgres
     ended.rounds_done = progress.rounds_done;
     ended.base_root = progress.base_root;
     ended.base_blob = progress.base_blob;
-    ended.budget = terms.spec.market.budget;
+    ended.budget = whole_budget(terms, additions);
     ended.spent = progress.spent;
     ended.refunded = progress.refunded;
     return ended;

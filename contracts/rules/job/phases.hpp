@@ -11,7 +11,10 @@ namespace assay::contracts {
 // check.cpp
 Checked check(const Case& c, const EndpointUpdate& tx);
 Checked check(const Case& c, const JobSubmit& tx);
+Checked check(const Case& c, const TeamSubmit& tx);
 Checked check(const Case& c, const JobCancel& tx);
+Checked check(const Case& c, const JobTopUp& tx);
+Checked check(const Case& c, const JobExtend& tx);
 Checked check(const Case& c, const AskCommit& tx);
 Checked check(const Case& c, const AskReveal& tx);
 Checked check(const Case& c, const VerifierEnlist& tx);
@@ -21,7 +24,10 @@ Checked check(const Case& c, const JobJoin& tx);
 // apply.cpp
 void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx);
 void carry_out(Work& work, const Sent& sent, const JobSubmit& tx);
+void carry_out(Work& work, const Sent& sent, const TeamSubmit& tx);
 void carry_out(Work& work, const Sent& sent, const JobCancel& tx);
+void carry_out(Work& work, const Sent& sent, const JobTopUp& tx);
+void carry_out(Work& work, const Sent& sent, const JobExtend& tx);
 void carry_out(Work& work, const Sent& sent, const AskCommit& tx);
 void carry_out(Work& work, const Sent& sent, const AskReveal& tx);
 void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx);

@@ -2,6 +2,7 @@
 #include "contracts/rules/job/records.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace assay::contracts {
 
@@ -27,6 +28,17 @@ bool has_phase(const JobTerms& job, JobPhase phase) {
         case JobPhase::kEnded: return true;
     }
     return false;
+}
+
+Amount whole_budget(const JobTerms& terms, const JobAdditions& additions) {
+    const auto whole = terms.spec.market.budget.plus(additions.topped_up);
+    ASSAY_CHECK(whole.has_value());
+    return *whole;
+}
+
+std::uint64_t current_deadline(const JobTerms& terms, const JobAdditions& additions) {
+    constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+    return additions.extended > kLast - terms.deadline ? kLast : terms.deadline + additions.extended;
 }
 
 std::string_view to_text(JobPhase phase) {

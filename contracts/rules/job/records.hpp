@@ -126,10 +126,10 @@ struct AuctionOutcome {
 struct JobTerms {
     program::JobSpec spec;
     Hash256 params;   ///< hash of the parameters it was submitted under (params_of)
-    PublicKey buyer;  ///< owner key
+    PublicKey buyer;  ///< owner key: who pays, and is paid back
     PublicKey buyer_node;
     std::uint64_t submitted_at = 0;  ///< height
-    std::uint64_t deadline = 0;      ///< height from which no round begins
+    std::uint64_t deadline = 0;      ///< height from which no round begins, unless it is extended
     std::uint64_t slot_work = 0;     ///< work units of one slot's round
 
     /// It leases its machines in the market, and holds no auction.
@@ -140,6 +140,25 @@ struct JobTerms {
               self.slot_work);
     }
 };
+
+/// What was added to a job since its submission. A job without a record has none of it.
+struct JobAdditions {
+    Amount topped_up;            ///< from the buyer's balance to the escrow, all top-ups together
+    std::uint64_t extended = 0;  ///< heights by which the deadline was moved, all extensions together
+    /// Of a job that a team's member submitted, what it counts for against the member's caps,
+    /// which is budget, link bond and fee, and the top-ups that the member sent. Zero of any other.
+    Amount by_member;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.topped_up, self.extended, self.by_member);
+    }
+};
+
+/// What the buyer put into escrow: the budget as submitted, and what was added. Ends the process above the
+/// largest amount: no top-up leads there.
+Amount whole_budget(const JobTerms& terms, const JobAdditions& additions);
+/// The height from which no round begins, extensions counted. The last height at most.
+std::uint64_t current_deadline(const JobTerms& terms, const JobAdditions& additions);
 
 /// Where the job stands, and where its money is. Written when a phase ends.
 struct JobProgress {
@@ -191,6 +210,7 @@ struct Bidding {
 /// so that a message writes only what it changes; write_job() writes the pieces that differ.
 struct Job : JobTerms, JobProgress {
     Hash256 id;
+    JobAdditions additions;  ///< not written by write_job: nothing but their own transactions changes them
     std::string buyer_endpoint;
     AuctionOutcome auction;
     /// The auction's winners, ascending by ask, then by tie-break; behind them those who joined later. Of a
@@ -198,6 +218,11 @@ struct Job : JobTerms, JobProgress {
     std::vector<RosterEntry> roster;
     std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
     std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment
+
+    [[nodiscard]] Amount whole_budget() const { return contracts::whole_budget(*this, additions); }
+    [[nodiscard]] std::uint64_t current_deadline() const {
+        return contracts::current_deadline(*this, additions);
+    }
 };
 
 /// A miner's ask for one job.

@@ -35,7 +35,7 @@ bool is_newcomer(const StateView& state, const Params& params, const PublicKey& 
 void credit_work(State& state, const PublicKey& node, const JobTerms& job) {
     const auto miner = read_miner(state, node);
     ASSAY_CHECK(miner.has_value());
-    if (miner->owner == job.buyer) return;
+    if (is_of_buyer(state, job, miner->owner)) return;
     const WorkClass kind = class_of(job);
     const std::uint64_t before = verified_work(state, node, *miner, kind);
     store(state, standing_key(node, kind), Standing{miner->losses, saturating_sum(before, job.slot_work)});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -47,6 +48,7 @@ Bytes beacon_member_key(const Hash256& job, const PublicKey& node) {
     return of_party(Table::kBeaconMember, job, node);
 }
 Bytes active_job_key(const Hash256& job) { return of_job(Table::kActiveJob, job); }
+Bytes job_additions_key(const Hash256& job) { return of_job(Table::kJobAdditions, job); }
 Bytes ask_key(const Hash256& job, const PublicKey& miner) { return of_party(Table::kAsk, job, miner); }
 
 Params params_of(const StateView& state, const JobTerms& job) {
@@ -57,6 +59,15 @@ std::optional<JobTerms> read_job_terms(const StateView& state, const Hash256& jo
 }
 std::optional<JobProgress> read_job_progress(const StateView& state, const Hash256& job) {
     return load<JobProgress>(state, job_progress_key(job));
+}
+JobAdditions read_job_additions(const StateView& state, const Hash256& job) {
+    return load<JobAdditions>(state, job_additions_key(job)).value_or(JobAdditions{});
+}
+PublicKey submitter_of(const StateView& state, const JobTerms& job) {
+    return required(read_node_key(state, job.buyer_node)).owner;
+}
+bool is_of_buyer(const StateView& state, const JobTerms& job, const PublicKey& owner) {
+    return owner == job.buyer || owner == submitter_of(state, job);
 }
 std::optional<Bidding> read_bidding(const StateView& state, const Hash256& job) {
     return load<Bidding>(state, bidding_key(job));
@@ -83,6 +94,7 @@ std::optional<Job> read_job(const StateView& state, const Hash256& id) {
     static_cast<JobTerms&>(job) = std::move(*terms);
     static_cast<JobProgress&>(job) = std::move(*progress);
     job.id = id;
+    job.additions = read_job_additions(state, id);
     job.buyer_endpoint = std::move(*endpoint);
     job.auction = std::move(bidding->auction);
     job.roster = list_places<RosterEntry>(state, Table::kRoster, id);

@@ -22,6 +22,7 @@ Bytes roster_key(const Hash256& job, const PublicKey& miner);
 Bytes panel_key(const Hash256& job, const PublicKey& verifier);
 Bytes beacon_member_key(const Hash256& job, const PublicKey& node);
 Bytes active_job_key(const Hash256& job);
+Bytes job_additions_key(const Hash256& job);
 Bytes ask_key(const Hash256& job, const PublicKey& miner);
 
 /// The parameters of one job: those it was submitted under, whatever is current by now. Everything that a
@@ -31,6 +32,13 @@ Params params_of(const StateView& state, const JobTerms& job);
 std::optional<Job> read_job(const StateView& state, const Hash256& job);
 std::optional<JobTerms> read_job_terms(const StateView& state, const Hash256& job);
 std::optional<JobProgress> read_job_progress(const StateView& state, const Hash256& job);
+/// No record: nothing was added.
+JobAdditions read_job_additions(const StateView& state, const Hash256& job);
+/// The owner key that submitted the job: its buyer, or the member of the buyer's team. Both are on the
+/// buyer's side wherever the two sides must not be the same. Other members are not: whoever grants could else
+/// keep anybody it likes from judging its jobs.
+PublicKey submitter_of(const StateView& state, const JobTerms& job);
+bool is_of_buyer(const StateView& state, const JobTerms& job, const PublicKey& owner);
 std::optional<Bidding> read_bidding(const StateView& state, const Hash256& job);
 std::optional<BeaconMember> read_beacon_member(const StateView& state, const Hash256& job,
                                                const PublicKey& node);

@@ -42,13 +42,49 @@ struct JobSubmit {
     }
 };
 
-/// owner (the buyer). The job ends at the next round border; at once while bidding.
+/// owner (a member of the sponsor's team). As JobSubmit, but the sponsor's account pays and is the job's
+/// buyer: what comes back is the sponsor's. `node` is a node key of the member.
+struct TeamSubmit : JobSubmit {
+    static constexpr TxType kType = TxType::kTeamSubmit;
+    PublicKey sponsor;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.sponsor, self.spec, self.node, self.endpoint, self.beacon_tip);
+    }
+};
+
+/// owner (the buyer, or the member that submitted it). The job ends at the next round border; at once while
+/// bidding.
 struct JobCancel {
     static constexpr TxType kType = TxType::kJobCancel;
     Hash256 job;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job);
+    }
+};
+
+/// owner (the buyer, or within its caps the member that submitted it), until the job's end is decided. Moves
+/// `amount` from the buyer's balance to the escrow.
+struct JobTopUp {
+    static constexpr TxType kType = TxType::kJobTopUp;
+    Hash256 job;
+    Amount amount;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.amount);
+    }
+};
+
+/// owner (the buyer, or the member that submitted it), until the job's end is decided. The deadline comes
+/// `blocks` heights later, as late after the submission as a job file may name at most.
+struct JobExtend {
+    static constexpr TxType kType = TxType::kJobExtend;
+    Hash256 job;
+    std::uint64_t blocks = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.blocks);
     }
 };
 

@@ -62,7 +62,7 @@ void note_earned(State& state, const PublicKey& node, Amount pay) {
 
 void refund_fee(State& state, const Params& params, const PublicKey& node, const JobTerms& job) {
     Miner miner = required(read_miner(state, node));
-    if (miner.owner == job.buyer || is_newcomer(state, params, node, job)) return;
+    if (is_of_buyer(state, job, miner.owner) || is_newcomer(state, params, node, job)) return;
     const Amount refund = miner.prepaid;
     miner.prepaid = {};
     store(state, miner_key(node), miner);

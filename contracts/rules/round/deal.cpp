@@ -154,7 +154,7 @@ Reason obstacle(const Work& work, const Job& job) {
     if (job.found_void) return Reason::kJobVoid;
     if (job.round >= job.spec.rounds) return Reason::kJobComplete;
     if (job.cancel_asked) return Reason::kJobCancelled;
-    if (work.block.height >= job.deadline) return Reason::kJobDeadline;
+    if (work.block.height >= job.current_deadline()) return Reason::kJobDeadline;
     const Params params = params_of(work.state, job);
     if (owners_of_judges(work.state, job).size() < params.panel_owners_least) return Reason::kTooFewVerifiers;
     // What leased machines cost is known once they are.

@@ -53,9 +53,9 @@ void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases) {
 
 void wait_for_gang(Work& work, Job& job) {
     const std::uint64_t now = work.block.height;
-    ASSAY_CHECK(now < job.deadline);
+    ASSAY_CHECK(now < job.current_deadline());
     const Params params = params_of(work.state, job);
-    std::uint64_t last = job.deadline - 1;
+    std::uint64_t last = job.current_deadline() - 1;
     if (job.round == 0 && now <= last_of_enlistment(params, job))
         last = std::min(last, last_of_enlistment(params, job));
     const auto leases = leases_at(work.state, job.id, now);
@@ -78,7 +78,7 @@ bool may_go_on(const Work& work, const Job& job) {
 }
 
 bool end_wait(Work& work, Job& job) {
-    const bool ends = job.found_void || work.block.height >= job.deadline;
+    const bool ends = job.found_void || work.block.height >= job.current_deadline();
     if (ends || may_go_on(work, job)) {
         if (job.round == 0) job.last_beacon = beacon_zero(job);
         start_round(work, job);

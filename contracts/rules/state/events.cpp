@@ -31,6 +31,9 @@ std::string_view to_text(EventKind kind) {
         case EventKind::kDisputeOpened: return "dispute_opened";
         case EventKind::kDisputeMoved: return "dispute_moved";
         case EventKind::kDisputeEnded: return "dispute_ended";
+        case EventKind::kToppedUp: return "topped_up";
+        case EventKind::kExtended: return "extended";
+        case EventKind::kTeamChanged: return "team_changed";
     }
     return "unknown";
 }

@@ -45,8 +45,11 @@ enum class EventKind : std::uint8_t {
     kDisputeOpened = 24,  ///< round, slot (or place of a merge), node: challenger, amount: bond; number: game
     kDisputeMoved = 25,   ///< the same; node: who moved
     kDisputeEnded = 26,   ///< the same; node: who lost, reason, amount: lost
+    kToppedUp = 27,       ///< node: the account key that sent it; amount
+    kExtended = 28,       ///< node: the same; number: the height from which no round begins
+    kTeamChanged = 29,    ///< node: the member's account key; amount: its cap in all, 0 once it is revoked
 };
-inline constexpr EventKind kLastEventKind = EventKind::kDisputeEnded;
+inline constexpr EventKind kLastEventKind = EventKind::kTeamChanged;
 std::string_view to_text(EventKind kind);
 
 /// Fields that a kind does not name are zero.
@@ -69,5 +72,5 @@ using Events = std::vector<Event>;
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kDisputeEnded);
+ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kTeamChanged);
 }  // namespace assay::base

@@ -21,6 +21,8 @@ inline constexpr std::size_t kMaxVerifiers = 64;                        ///< enl
 inline constexpr std::size_t kMaxAsks = 1'024;                          ///< sealed asks for one job
 inline constexpr std::size_t kMaxActiveJobs = 1'024;
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
+/// Heights whose takings a team member's record keeps apart (TeamMember::recent).
+inline constexpr std::size_t kMaxTakenAt = 32;
 /// Matured withdrawals paid out by one block.
 inline constexpr std::size_t kMaxReleasesPerBlock = 1'000;
 /// Records of ended jobs that leave the state in one block, and the bytes of their keys and values; the

@@ -198,6 +198,17 @@ constexpr std::array kRows = {
         "loses."},
     Row{Reason::kJobLeases, kRefused, "job_leases",
         "The job leases its machines in the market: it takes no asks, and nobody joins it."},
+    Row{Reason::kDeadlineTooFar, kRefused, "deadline_too_far",
+        "The deadline would come later after the submission than that of any job may."},
+    Row{Reason::kNotMember, kRefused, "not_member",
+        "The sponsor's team has no such member, or has it no longer."},
+    Row{Reason::kCapPerJob, kRefused, "cap_per_job",
+        "The job would take more from the sponsor than the member may take for one."},
+    Row{Reason::kCapPerDay, kRefused, "cap_per_day",
+        "The member would take more from the sponsor than it may in its day's heights."},
+    Row{Reason::kCapTotal, kRefused, "cap_total",
+        "The member would take more from the sponsor than it may in all."},
+    Row{Reason::kBadCaps, kRefused, "bad_caps", "A member's day must have at least one height."},
 };
 
 constexpr auto kReasons = [] {

@@ -52,7 +52,9 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kWindowClosed:
         case Reason::kClaimDead:
         case Reason::kOwnClaim:
-        case Reason::kNoSuchUnit: return Retry::kNever;
+        case Reason::kNoSuchUnit:
+        case Reason::kDeadlineTooFar:
+        case Reason::kBadCaps: return Retry::kNever;
 
         // An account, a node key or a role can be registered later.
         case Reason::kUnknownSender:
@@ -64,6 +66,11 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kInsufficientBalance:
         case Reason::kInsufficientStake:
         case Reason::kTooManyJobs:
+        // A sponsor can grant more, a job's end gives room back, a day passes.
+        case Reason::kNotMember:
+        case Reason::kCapPerJob:
+        case Reason::kCapPerDay:
+        case Reason::kCapTotal:
         // The node may be behind the sender, and phases and rounds come.
         case Reason::kUnknownJob:
         case Reason::kWrongPhase:

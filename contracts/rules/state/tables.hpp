@@ -37,6 +37,7 @@ enum class Table : std::uint8_t {
     kMiner = 0x14,          // node key -> Miner
     kVerifier = 0x15,       // node key -> Verifier
     kStanding = 0x16,       // node key, family, profile, scale -> Standing
+    kTeamMember = 0x17,     // sponsor's and member's owner keys -> TeamMember
     kJobTerms = 0x20,       // job -> JobTerms
     kActiveJob = 0x21,      // job -> empty: jobs not ended
     kAsk = 0x22,            // job, miner -> Ask
@@ -47,6 +48,7 @@ enum class Table : std::uint8_t {
     kPanel = 0x27,          // job, verifier -> EnlistedVerifier
     kBeaconMember = 0x28,   // job, node key -> BeaconMember
     kEndedJob = 0x29,       // job -> EndedJob: what is left of a job whose records have left
+    kJobAdditions = 0x2a,   // job -> JobAdditions, once there is one
     kRound = 0x30,          // job, round -> RoundProgress
     kSlotRound = 0x31,      // job, round, slot -> SlotRound
     kReveal = 0x32,         // job, round, slot -> Reveal
@@ -86,6 +88,7 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kRoster:
         case Table::kPanel:
         case Table::kBeaconMember:
+        case Table::kJobAdditions:
         case Table::kRound:
         case Table::kSlotRound:
         case Table::kReveal:
@@ -116,6 +119,7 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kMiner:
         case Table::kVerifier:
         case Table::kStanding:
+        case Table::kTeamMember:
         case Table::kActiveJob:
         case Table::kEndedJob:
         case Table::kClaim:

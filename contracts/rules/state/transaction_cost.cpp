@@ -53,6 +53,11 @@ constexpr std::array kTypeCosts = {
     TypeCost{TxType::kDisputeProve, kProgram, kGameByte},
     TypeCost{TxType::kDisputeConcede, kRound},
     TypeCost{TxType::kDisputeCall, kProgram},
+    TypeCost{TxType::kJobTopUp, kJob},
+    TypeCost{TxType::kJobExtend, kJob},
+    TypeCost{TxType::kTeamGrant, kSimple},
+    TypeCost{TxType::kTeamRevoke, kSimple},
+    TypeCost{TxType::kTeamSubmit, kProgram},
 };
 
 constexpr bool every_type_once() {

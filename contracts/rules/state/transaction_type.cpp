@@ -37,6 +37,11 @@ std::string_view to_text(TxType type) {
         case TxType::kDisputeProve: return "dispute_prove";
         case TxType::kDisputeConcede: return "dispute_concede";
         case TxType::kDisputeCall: return "dispute_call";
+        case TxType::kJobTopUp: return "job_top_up";
+        case TxType::kJobExtend: return "job_extend";
+        case TxType::kTeamGrant: return "team_grant";
+        case TxType::kTeamRevoke: return "team_revoke";
+        case TxType::kTeamSubmit: return "team_submit";
     }
     return "unknown";
 }
@@ -51,7 +56,12 @@ Signer signer_of(TxType type) {
         case TxType::kStakeDeposit:
         case TxType::kStakeWithdraw:
         case TxType::kJobSubmit:
-        case TxType::kJobCancel: return Signer::kOwner;
+        case TxType::kJobCancel:
+        case TxType::kJobTopUp:
+        case TxType::kJobExtend:
+        case TxType::kTeamGrant:
+        case TxType::kTeamRevoke:
+        case TxType::kTeamSubmit: return Signer::kOwner;
         case TxType::kEndpointUpdate:
         case TxType::kAskCommit:
         case TxType::kAskReveal:

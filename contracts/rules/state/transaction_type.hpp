@@ -43,6 +43,11 @@ enum class TxType : std::uint16_t {
     kDisputeProve = 28,
     kDisputeConcede = 29,
     kDisputeCall = 30,
+    kJobTopUp = 31,
+    kJobExtend = 32,
+    kTeamGrant = 33,
+    kTeamRevoke = 34,
+    kTeamSubmit = 35,
 };
 std::string_view to_text(TxType type);
 
@@ -53,5 +58,5 @@ Signer signer_of(TxType type);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kDisputeCall);
+ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kTeamSubmit);
 }  // namespace assay::base
