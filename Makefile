@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes market-proof
+.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity local-steps fuzz soak recomputes market-proof
 .PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record format lint clean
 .DEFAULT_GOAL := help
 
@@ -81,6 +81,12 @@ parity: ## hours: our profiles beside PyTorch on the same text; resumable; write
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target assay assay_parity
 	@python3 tests/parity/run.py $(PARITY_FLAGS)
+
+local-steps: ## half an hour: what contributors and local steps cost in loss; writes docs/local_steps.json for assay plan
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target assay assay-worker assay_parity
+	@python3 tests/parity/local_steps.py
 
 sim: build ## every cheat against the real rules and roles, 10,000 trials each (two and a half hours of one core); SIM_FLAGS=…
 	@build/bin/assay sim run --strategies all $(or $(SIM_FLAGS),--rounds 10000 --seeds 10)

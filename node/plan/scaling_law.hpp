@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives plans ScalingLaw, what loss a model of N parameters has after D tokens (Hoffmann et al. 2022):
+//
+//     L(N, D) = E + A/N^α + B/D^β
+//
+// in nats per token, with what is not known of its constants. The constants are a distribution: first around
+// the published ones, and, given points of a pilot, the posterior of those points. Every prediction is an
+// interval. Deterministic: the same points give the same numbers.
+//
+// This predicts; no rule and no verdict depends on it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "node/plan/interval.hpp"
+
+namespace assay::node {
+
+/// The law's constants, A and B as what their terms are at the centre of the data that the published ones
+/// were fitted to (kCentreParameters, kCentreTokens): there they depend on α and β least.
+struct LawConstants {
+    double floor = 0;           ///< E: nats that no model saves
+    double model_term = 0;      ///< A/N^α at kCentreParameters
+    double model_exponent = 0;  ///< α
+    double data_term = 0;       ///< B/D^β at kCentreTokens
+    double data_exponent = 0;   ///< β
+    double noise = 0;           ///< standard deviation of ln L of one measurement around the law
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("floor", floor);
+        visit("model_term", model_term);
+        visit("model_exponent", model_exponent);
+        visit("data_term", data_term);
+        visit("data_exponent", data_exponent);
+        visit("noise", noise);
+    }
+};
+
+inline constexpr double kCentreParameters = 1e9;
+inline constexpr double kCentreTokens = 2e10;
+
+/// Hoffmann et al. 2022, approach 3: E = 1.69, A = 406.4, B = 410.7, α = 0.34, β = 0.28.
+LawConstants published_constants();
+
+/// A measured loss. `loss` is that of plain training: who has points of several contributors takes their
+/// penalty off first (LocalStepPenalty).
+struct LawPoint {
+    double parameters = 0;  ///< > 0
+    double tokens = 0;      ///< trained on, > 0
+    double loss = 0;        ///< > 0
+};
+
+/// Drift of curves of plain training, and of those whose model is merged of rounds: outer momentum and the
+/// first rounds bend them. Chosen on the recorded curves (docs/concepts/plan.md says how well they hold).
+inline constexpr double kPlainDrift = 0.015;
+inline constexpr double kMergedDrift = 0.04;
+
+class ScalingLaw {
+public:
+    /// The published constants, as far as another text, tokenizer and model may lie from them.
+    /// `vocabulary`: no prediction is above its logarithm, the loss of one that knows nothing.
+    static ScalingLaw prior(std::uint32_t vocabulary);
+    /// The prior, given the points. `drift`: by how much, as a standard deviation of ln L, a curve leaves its
+    /// fitted law for each e-fold of tokens beyond the last point. REQUIRES that every number of every point
+    /// is positive and finite.
+    static ScalingLaw fitted(std::uint32_t vocabulary, std::span<const LawPoint> points,
+                             double drift = kPlainDrift);
+
+    /// Of one measurement of the loss, its noise included. What the law itself cannot say grows with the
+    /// distance to the points: in ln D from the last of them.
+    [[nodiscard]] Interval80 loss(double parameters, double tokens) const;
+    /// The outcomes behind it, one for each set of constants, in the same order each time: for predictions
+    /// that go on from here.
+    [[nodiscard]] std::vector<double> losses(double parameters, double tokens) const;
+    /// How many points it was fitted to. 0: it says what the prior says.
+    [[nodiscard]] std::size_t points() const { return points_; }
+    /// Medians of the constants.
+    [[nodiscard]] LawConstants medians() const;
+
+private:
+    ScalingLaw(std::uint32_t vocabulary, std::vector<LawConstants> sample)
+        : vocabulary_(vocabulary), sample_(std::move(sample)) {}
+
+    std::uint32_t vocabulary_;
+    std::vector<LawConstants> sample_;  ///< equally likely
+    std::size_t points_ = 0;
+    double last_tokens_ = 0;  ///< of the point with the most; 0: no points
+    double drift_ = kPlainDrift;
+};
+
+}  // namespace assay::node
