@@ -38,6 +38,7 @@ Outcome<ProcessOptions> process_of(const WorkerOptions& options, std::vector<std
         if (!value.empty()) process.environment.emplace_back(variable, value);
     };
     if (options.threads != 0) name("ASSAY_THREADS", std::to_string(options.threads));
+    if (options.duty != 0) name("ASSAY_DUTY", std::to_string(options.duty));
     name("ASSAY_MEMORY", options.memory);
     name("ASSAY_DEVICE_MEMORY", options.device_memory);
     name("ASSAY_TARGETS", options.targets);

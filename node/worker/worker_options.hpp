@@ -16,6 +16,7 @@ struct WorkerOptions {
     /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
     std::filesystem::path program;
     unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
+    unsigned duty = 0;     ///< percent of the time in which it computes; 0: ASSAY_DUTY, else 100
     std::string memory;    ///< budget of a step as ASSAY_MEMORY ("2GiB"); empty: inherit the environment's
     std::string device_memory;  ///< of a card, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
     std::string targets;        ///< as ASSAY_TARGETS; empty: inherit the environment's

@@ -40,10 +40,17 @@ struct StepReport {
     program::Fingerprint fingerprint;
 };
 
-/// How a long computation is watched and stopped. Both may be empty. `cancel` is looked at between steps.
+/// How a long computation is watched, slowed and stopped. All may be empty. `cancel` is looked at between
+/// steps.
 struct Watch {
     std::function<void(const StepReport&)> progress;
     const std::atomic<bool>* cancel = nullptr;
+    /// Called where the device has nothing to do, after each step and at the end of each segment: the work
+    /// goes on when it returns. Whoever limits how much is computed waits here.
+    std::function<void()> rest;
+    void pause() const {
+        if (rest) rest();
+    }
     [[nodiscard]] bool cancelled() const { return cancel != nullptr && cancel->load(); }
 };
 

@@ -148,6 +148,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
         if (state.age) ++*state.age;
         outcome.fingerprints.push_back(result.fingerprint);
         if (watch.progress) watch.progress({step, result.fingerprint});
+        watch.pause();
     }
     return outcome;
 }
@@ -184,6 +185,7 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
                                          outcome.fingerprints.end());
         result.trace.divergence = outcome.divergence;
         result.trace.boundaries.push_back(program::state_root(roots));
+        watch.pause();  // for the roots
         if (on_boundary) on_boundary({segment + 1, result.end, roots, result.trace});
     }
     // After a divergence the later boundaries repeat the state before it.

@@ -52,6 +52,7 @@ struct MinerFlags {
     std::string lock_job = "60";
     std::vector<std::string> drills;
     bool outward = false;
+    unsigned duty = 0;
     unsigned self_check = kSelfCheckInterval.count();
 };
 
@@ -66,6 +67,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
+    options.worker.duty = flags.duty;
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     ASSAY_ASSIGN(options.devices, device_list(flags.role.device, {}));
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
@@ -179,6 +181,11 @@ void add_work_commands(CLI::App& app, Context& context) {
     add_peer_flags(mine, miner->role);
     mine.add_flag("--outward", miner->outward,
                   "Accept no connection: verifiers ask over calls that this miner opens to them");
+    mine.add_option(
+            "--duty", miner->duty,
+            "Percent of the time in which the worker computes; it rests between steps, except in disputes "
+            "(default: ASSAY_DUTY, else 100)")
+        ->check(CLI::Range(1U, 100U));
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();

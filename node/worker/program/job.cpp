@@ -85,6 +85,7 @@ std::uint64_t peak_rss_bytes() {
 Watch watch_of(const RequestContext& context) {
     Watch watch;
     watch.cancel = context.cancel;
+    watch.rest = context.rest;
     watch.progress = [&context](const trainer::StepReport& step) {
         context.report({frames::Progress{step.step, step.fingerprint.loss, step.fingerprint.norm}, {}});
     };
@@ -380,6 +381,7 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
     ASSAY_TRY(read_replay(request, context, input));
     Watch watch;
     watch.cancel = context.cancel;
+    watch.rest = context.rest;
     const auto computed = compute_unit(*runner_, input, watch);
     if (!computed.ok()) return refuse_work(computed.error());
     WorkerAnswer answer{

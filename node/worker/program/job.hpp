@@ -38,6 +38,7 @@ struct RequestContext {
     std::vector<frames::SharedDescriptor> bulk;  ///< as many as descriptor_bounds allows
     std::function<void(WorkerAnswer)> report;    ///< Progress and Boundary frames
     const std::atomic<bool>* cancel = nullptr;
+    std::function<void()> rest;  ///< called between pieces of work (trainer::Watch)
 };
 
 class WorkerJob {

@@ -16,6 +16,7 @@
 #include "node/worker/program/bench_ours.hpp"
 #include "node/worker/program/confine.hpp"
 #include "node/worker/program/job.hpp"
+#include "node/worker/program/pacer.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "node/worker/program/server.hpp"
 #include "trainer/devices/cards.hpp"
@@ -36,6 +37,7 @@ base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& dev
     options.runner.device.name = device;
     ASSAY_ASSIGN(options.runner.device.cpu.target, trainer::choose_target(restriction));
     ASSAY_ASSIGN(options.runner.device.threads, trainer::threads_from_environment());
+    ASSAY_ASSIGN(options.duty, verifier::duty_from_environment());
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
     ASSAY_ASSIGN(options.runner.device.memory, trainer::device_memory_from_environment());
     ASSAY_ASSIGN(options.runner.device.fault, trainer::device_fault_from_environment(device));

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -11,6 +12,7 @@
 
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/program/job.hpp"
+#include "node/worker/program/pacer.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "trainer/host/arena.hpp"
 #include "trainer/step/device_failure.hpp"
@@ -26,10 +28,15 @@ namespace {
 /// A role sends one request and waits; more than this many waiting is not a role.
 constexpr std::size_t kMaxWaiting = 64;
 
+bool is_move(const frames::Message& message) {
+    return std::holds_alternative<frames::Descend>(message) ||
+           std::holds_alternative<frames::DescendArray>(message);
+}
+
 class WorkerServer {
 public:
     WorkerServer(frames::Descriptor socket, const WorkerServerOptions& options)
-        : channel_(std::move(socket)), options_(options) {}
+        : channel_(std::move(socket)), options_(options), pacer_(options.duty) {}
 
     int run() {
         const frames::Hello hello = this->hello();
@@ -44,8 +51,12 @@ public:
         send({0, hello, {}});
         std::thread reader([this] { read(); });
         while (auto envelope = next()) {
+            pacer_.work_from(std::chrono::steady_clock::now());
+            // A move in a game that comes too late costs the bond: it waits for nothing.
+            const bool plays = is_move(envelope->message);
             work(*envelope);
             done();
+            if (!plays) rest();  // for what came after its last step, too
         }
         ::shutdown(channel_.number(), SHUT_RDWR);
         reader.join();
@@ -100,7 +111,10 @@ private:
 
     /// REQUIRES the lock. A request that is not here any more was answered already.
     void cancel(std::uint64_t request) {
-        if (current_ == request && working_) cancel_ = true;
+        if (current_ == request && working_) {
+            cancel_ = true;
+            wake_.notify_all();
+        }
         for (Envelope& envelope : waiting_) {
             if (envelope.request == request) envelope.message = frames::Cancel{};
         }
@@ -125,6 +139,17 @@ private:
     void done() {
         const std::lock_guard lock(mutex_);
         working_ = false;
+        cancel_ = closed_;
+    }
+
+    // Until the rest is over, or the request at work is cancelled, or the other side is gone.
+    void rest() {
+        const auto began = std::chrono::steady_clock::now();
+        const auto due = pacer_.due(began);
+        if (due.count() == 0) return;
+        std::unique_lock lock(mutex_);
+        wake_.wait_for(lock, due, [this] { return cancel_.load(); });
+        pacer_.rested(std::chrono::steady_clock::now() - began);
     }
 
     void work(Envelope& envelope) {
@@ -132,6 +157,7 @@ private:
         RequestContext context;
         context.bulk = std::move(envelope.bulk);
         context.cancel = &cancel_;
+        context.rest = [this] { rest(); };
         context.report = [this, request](WorkerAnswer answer) {
             send({request, std::move(answer.message), std::move(answer.bulk)});
         };
@@ -180,6 +206,7 @@ private:
     frames::Channel channel_;
     const WorkerServerOptions options_;
     std::unique_ptr<WorkerJob> job_;
+    Pacer pacer_;  // of the thread that works
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<Envelope> waiting_;

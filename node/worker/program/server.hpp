@@ -11,6 +11,7 @@ namespace assay::verifier {
 struct WorkerServerOptions {
     trainer::RunnerOptions runner;
     std::vector<std::string> targets;  ///< for Hello: those that may run, best first
+    unsigned duty = 100;               ///< percent of the time in which it computes (pacer.hpp)
 };
 
 /// Says Hello, then serves until the other side closes the socket. Returns the exit code: 0 after a clean

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the worker's loop Pacer, which says when it rests, so that it computes in a share of the time alone.
+// Bits depend on none of it.
+#pragma once
+
+#include <chrono>
+
+#include "contracts/base/error.hpp"
+
+namespace assay::verifier {
+
+/// How long a worker rests after it was busy, where it computes in `duty` percent of the time (1 to 100):
+/// busy · (100 − duty) / duty, rounded down. A stretch of more than a day counts as a day.
+std::chrono::nanoseconds rest_after(std::chrono::nanoseconds busy, unsigned duty);
+
+/// Value of ASSAY_DUTY; 100 when it is not set. kUsage unless it is a number from 1 to 100.
+base::Outcome<unsigned> duty_from_environment();
+
+/// Counts what a worker owes in rest. Moments are its caller's: the same ones give the same rests.
+class Pacer {
+public:
+    using Moment = std::chrono::steady_clock::time_point;
+    explicit Pacer(unsigned duty) : duty_(duty) {}
+
+    /// Work begins, or goes on.
+    void work_from(Moment now) { busy_from_ = now; }
+    /// The rest that is due for the work up to now, and for what was cut short before. REQUIRES work_from().
+    std::chrono::nanoseconds due(Moment now);
+    /// It has rested so long; what is left of the rest that was due stays due.
+    void rested(std::chrono::nanoseconds slept);
+
+private:
+    unsigned duty_;
+    Moment busy_from_;
+    std::chrono::nanoseconds owed_{0};
+};
+
+}  // namespace assay::verifier
