@@ -12,6 +12,7 @@
 #include "contracts/rules/dispute/transactions.hpp"
 #include "contracts/rules/identity/transactions.hpp"
 #include "contracts/rules/job/transactions.hpp"
+#include "contracts/rules/market/transactions.hpp"
 #include "contracts/rules/round/transactions.hpp"
 #include "contracts/rules/state/reasons.hpp"
 
@@ -25,12 +26,12 @@ inline constexpr std::string_view kTxDomain = "assay/tx/v1";
 /// The id of a transaction: the signature is no part of it.
 Hash256 transaction_id(ByteView body);
 
-using Payload =
-    std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, VerifierRegister, StakeDeposit,
-                 StakeWithdraw, EndpointUpdate, JobSubmit, JobCancel, AskCommit, AskReveal, VerifierEnlist,
-                 ValidatorEnlist, RoundCommit, BeaconOpen, RoundReveal, AuditSeal, AuditOpen, MergeSeal,
-                 MergeOpen, RoundServe, StorageBitmap, JobJoin, DisputeOpen, DisputePost, DisputePick,
-                 DisputeProve, DisputeConcede, DisputeCall>;
+using Payload = std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, VerifierRegister,
+                             StakeDeposit, StakeWithdraw, EndpointUpdate, JobSubmit, JobCancel, AskCommit,
+                             AskReveal, VerifierEnlist, ValidatorEnlist, RoundCommit, BeaconOpen, RoundReveal,
+                             AuditSeal, AuditOpen, MergeSeal, MergeOpen, RoundServe, StorageBitmap, JobJoin,
+                             DisputeOpen, DisputePost, DisputePick, DisputeProve, DisputeConcede, DisputeCall,
+                             LotSeal, LotOpen, LotWithdraw, BidSeal, BidOpen, LeaseTake>;
 
 /// The job a payload is about; zero for those about none.
 Hash256 job_of(const Payload& payload);

@@ -22,7 +22,7 @@ using Choose = std::function<std::uint64_t(std::uint64_t count)>;
 
 /// What was reached, over all worlds of a run.
 struct Reached {
-    std::array<std::uint64_t, 31> applied{};  ///< by number of the transaction's type
+    std::array<std::uint64_t, 42> applied{};  ///< by number of the transaction's type
     std::set<contracts::Reason> refusals;
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;
@@ -53,6 +53,12 @@ struct Reached {
     std::uint64_t clip_games = 0;      ///< opened about a clip
     std::uint64_t witnesses = 0;       ///< that a referee judged
     std::uint64_t long_witnesses = 0;  ///< of these, within a kilobyte of the limit or beyond it
+    // Of the market between jobs.
+    std::uint64_t leases = 0;   ///< by a clearing
+    std::uint64_t instant = 0;  ///< at once, or of somebody who waited
+    std::uint64_t outbid = 0;
+    std::uint64_t lost_seals = 0;
+    std::uint64_t notices = 0;  ///< of fewer lots
     std::uint64_t moves = 0;
 
     /// A number of the above, by its name; whether a run that reached none of it has failed.
@@ -85,6 +91,7 @@ private:
     contracts::Amount some_amount();
     base::Hash256 some_hash();
     contracts::Params some_params();
+    contracts::MarketParams some_market();
     contracts::JobSpec some_spec();
     base::Hash256 some_job();
 
@@ -108,6 +115,13 @@ private:
     void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
+    /// What the market waits for; by somebody that it may wait for.
+    void trade();
+    void seal_or_open_lot(Person& who);
+    void lease(const contracts::Job& job);
+    void seal_or_open_bid(const contracts::Job& job);
+    contracts::LotClass class_of_lots(const base::PublicKey& node) const;
+    void note_market(const contracts::Event& event);
 
     void ask(const contracts::Job& job, Person& who);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot);

@@ -95,6 +95,12 @@ std::vector<base::Bytes> seeds() {
         body(DisputeProve{.game = 1, .witness = base::Bytes(300, 0x5a)}),
         body(DisputeConcede{.game = 5}),
         body(DisputeCall{.game = 5, .unit = dispute::UnitKind::kClip, .part = 3}),
+        body(LotSeal{}),
+        body(LotOpen{.kind = {program::Profile::kI16, 12, 5, 8}, .price = base::units(9), .salt = {}}),
+        body(LotWithdraw{}),
+        body(BidSeal{}),
+        body(BidOpen{.lots = 3, .price = base::units(9)}),
+        body(LeaseTake{.lots = 2, .wait = true}),
     };
 }
 

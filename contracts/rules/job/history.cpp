@@ -25,11 +25,11 @@ Bytes key_of_group(const Hash256& job, std::uint8_t table) {
 }
 
 constexpr std::array kTablesOfJob = {
-    Table::kRound,         Table::kSlotRound,  Table::kReveal,       Table::kAudit,        Table::kSettlement,
-    Table::kJudges,        Table::kBeaconLink, Table::kMergePosting, Table::kRevealPlace,  Table::kAuditPlace,
-    Table::kHandedOn,      Table::kServe,      Table::kStorage,      Table::kAsk,          Table::kBidding,
-    Table::kBuyerEndpoint, Table::kRoster,     Table::kPanel,        Table::kBeaconMember, Table::kJobTerms,
-    Table::kJobProgress,   Table::kMergePlace, Table::kGame,         Table::kGamePieces};
+    Table::kSealCost,   Table::kRound,         Table::kSlotRound,  Table::kReveal,       Table::kAudit,
+    Table::kSettlement, Table::kJudges,        Table::kBeaconLink, Table::kMergePosting, Table::kRevealPlace,
+    Table::kAuditPlace, Table::kHandedOn,      Table::kServe,      Table::kStorage,      Table::kAsk,
+    Table::kBidding,    Table::kBuyerEndpoint, Table::kRoster,     Table::kPanel,        Table::kBeaconMember,
+    Table::kJobTerms,   Table::kJobProgress,   Table::kMergePlace, Table::kGame,         Table::kGamePieces};
 
 /// Whether the list above has every table whose records leave with their job, and no other.
 constexpr bool lists_what_leaves() {

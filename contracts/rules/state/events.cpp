@@ -31,6 +31,14 @@ std::string_view to_text(EventKind kind) {
         case EventKind::kDisputeOpened: return "dispute_opened";
         case EventKind::kDisputeMoved: return "dispute_moved";
         case EventKind::kDisputeEnded: return "dispute_ended";
+        case EventKind::kEpochBegan: return "epoch_began";
+        case EventKind::kMarketPhase: return "market_phase";
+        case EventKind::kClassCleared: return "class_cleared";
+        case EventKind::kLeased: return "leased";
+        case EventKind::kBidLost: return "bid_lost";
+        case EventKind::kLotsLost: return "lots_lost";
+        case EventKind::kSealLost: return "seal_lost";
+        case EventKind::kLotGone: return "lot_gone";
     }
     return "unknown";
 }

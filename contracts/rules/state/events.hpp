@@ -45,8 +45,17 @@ enum class EventKind : std::uint8_t {
     kDisputeOpened = 24,  ///< round, slot (or place of a merge), node: challenger, amount: bond; number: game
     kDisputeMoved = 25,   ///< the same; node: who moved
     kDisputeEnded = 26,   ///< the same; node: who lost, reason, amount: lost
+    // Of the market between jobs; `slot`: number_of(LotClass).
+    kEpochBegan = 40,    ///< number: the epoch
+    kMarketPhase = 41,   ///< number: MarketPhase
+    kClassCleared = 42,  ///< slot, round: lots offered, number: lots sold, amount: base price
+    kLeased = 43,        ///< job, slot, node, amount: price, number: epoch
+    kBidLost = 44,       ///< job, slot, reason, amount: what it would have paid, number: epoch
+    kLotsLost = 45,      ///< job: notice before the epoch's end; number: lots that it has fewer in the next
+    kSealLost = 46,      ///< job or node, reason, amount: of the deposit
+    kLotGone = 47,       ///< node, reason: its lot stands no more
 };
-inline constexpr EventKind kLastEventKind = EventKind::kDisputeEnded;
+inline constexpr EventKind kLastEventKind = EventKind::kLotGone;
 std::string_view to_text(EventKind kind);
 
 /// Fields that a kind does not name are zero.
@@ -69,5 +78,6 @@ using Events = std::vector<Event>;
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kDisputeEnded);
+ASSAY_ENUM_RANGE_WITHOUT(contracts::EventKind, kTransfer, kLotGone, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36,
+                         37, 38, 39);
 }  // namespace assay::base

@@ -156,6 +156,23 @@ enum class Reason : std::uint16_t {
     kWrongStart = 103,
     // Not paid: a game decides.
     kMergeAccuses = 104,
+    // 105 to 119: reserved. Refused: by the market between jobs.
+    kWrongWindow = 120,
+    kLotStands = 121,
+    kNoSuchLot = 122,
+    kBadClass = 123,
+    kClassTooFast = 124,
+    kWrongLots = 125,
+    kPriceAboveCap = 126,
+    kEscrowTooSmall = 127,
+    kTooFewLots = 128,
+    kMarketFull = 129,
+    kNoMarketTerms = 130,
+    // Part of a deposit lost.
+    kSealNotOpened = 131,
+    kClassNotMet = 132,
+    // Not paid, nothing lost.
+    kOutbid = 133,
 };
 
 /// Ascending.
@@ -170,6 +187,7 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-// 59 to 61 were of votes, before games decided.
-ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kMergeAccuses, 59, 60, 61);
+// 59 to 61 were of votes, before games decided; 105 to 119 are reserved.
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kOutbid, 59, 60, 61, 105, 106, 107, 108, 109, 110, 111,
+                         112, 113, 114, 115, 116, 117, 118, 119);
 }  // namespace assay::base

@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 11;
+inline constexpr std::uint32_t kSchemaVersion = 12;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -70,6 +70,19 @@ enum class Table : std::uint8_t {
     kWindowEnd = 0x46,      // job, height, round, kind, number -> empty: an open claim whose window ends then
     kGameAbout = 0x47,      // job, round, kind, number, game -> empty: a game about an open claim
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
+    kMarketClock = 0x60,    // -> MarketClock
+    kMarketParams = 0x61,   // -> MarketParams
+    kLotAsk = 0x62,         // node key -> LotAsk
+    kLotBid = 0x63,         // job -> LotBid
+    kLease = 0x64,          // job, node key, epoch -> Lease
+    kLot = 0x65,            // epoch, node key -> Lot: leased, or left for instant leases
+    kLotLeft = 0x66,        // epoch, class, price, node key -> empty: a lot that is left
+    kClassBook = 0x67,      // class -> ClassBook
+    kClassEpoch = 0x68,     // class, epoch -> ClassEpoch
+    kTenant = 0x69,         // owner key, class -> TenantCount
+    kMachine = 0x6a,        // node key, profile -> Machine
+    kLotWait = 0x6b,        // job -> LotWait
+    kSealCost = 0x6c,       // job -> Amount: of its escrow, held by a sealed bid or burned with one
 };
 
 /// Whether the records of a table are one job's, named behind the table's byte, and leave the state with it.
@@ -99,7 +112,8 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kStorage:
         case Table::kMergePlace:
         case Table::kGame:
-        case Table::kGamePieces: return true;
+        case Table::kGamePieces:
+        case Table::kSealCost: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:
@@ -121,6 +135,18 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kClaimOf:
         case Table::kWindowEnd:
         case Table::kGameAbout:
+        case Table::kMarketClock:
+        case Table::kMarketParams:
+        case Table::kLotAsk:
+        case Table::kLotBid:
+        case Table::kLease:
+        case Table::kLot:
+        case Table::kLotLeft:
+        case Table::kClassBook:
+        case Table::kClassEpoch:
+        case Table::kTenant:
+        case Table::kMachine:
+        case Table::kLotWait:
         case Table::kHistory: return false;
     }
     return false;  // the byte of no table

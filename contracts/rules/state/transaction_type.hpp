@@ -43,6 +43,13 @@ enum class TxType : std::uint16_t {
     kDisputeProve = 28,
     kDisputeConcede = 29,
     kDisputeCall = 30,
+    // 31 to 35: reserved.
+    kLotSeal = 36,
+    kLotOpen = 37,
+    kLotWithdraw = 38,
+    kBidSeal = 39,
+    kBidOpen = 40,
+    kLeaseTake = 41,
 };
 std::string_view to_text(TxType type);
 
@@ -53,5 +60,5 @@ Signer signer_of(TxType type);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kDisputeCall);
+ASSAY_ENUM_RANGE_WITHOUT(contracts::TxType, kTransfer, kLeaseTake, 31, 32, 33, 34, 35);
 }  // namespace assay::base
