@@ -10,7 +10,11 @@
 #include "contracts/rules/identity/unbonding.hpp"
 #include "contracts/rules/job/leaving.hpp"
 #include "contracts/rules/job/phases.hpp"
+#include "contracts/rules/market/clock.hpp"
+#include "contracts/rules/market/lots.hpp"
+#include "contracts/rules/market/phases.hpp"
 #include "contracts/rules/migration.hpp"
+#include "contracts/rules/round/leased.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/state/deadlines.hpp"
@@ -59,6 +63,12 @@ void carry_out_due(Work& work) {
             case DueKind::kJob: advance_job(work, deadline->subject); break;
             case DueKind::kWindows: close_windows(work, *deadline); break;
             case DueKind::kGames: time_out_games(work, *deadline); break;
+            case DueKind::kMarket:
+                for (const Hash256& job : advance_market(work)) {
+                    begin_if_leased(work, job);
+                    free_lots_of_ended_job(work, job);
+                }
+                break;
             case DueKind::kLeaving:
                 leave(work.state, deadline->subject, height, room);
                 if (!room.is_used_up()) break;
@@ -66,7 +76,15 @@ void carry_out_due(Work& work) {
                 from = std::max(from, deadline_key({height, DueKind::kJob, {}}));
                 break;
         }
+        free_lots_of_ended_job(work, deadline->subject);
     }
+}
+
+/// What a transaction means for the market, of whatever subject it is.
+void follow_up(Work& work, const Payload& payload) {
+    if (const auto* revoked = std::get_if<NodeRevoke>(&payload)) drop_lots_of_revoked(work, revoked->node);
+    if (const auto* lease = std::get_if<LeaseTake>(&payload)) begin_if_leased(work, lease->job);
+    free_lots_of_ended_job(work, job_of(payload));
 }
 
 }  // namespace
@@ -88,6 +106,7 @@ Events apply(State& state, const BlockContext& block, const DecodedTx& tx) {
     use_nonce(state, tx.body.sender);
     const Sent sent{tx.id, tx.body.sender, *owner};
     std::visit([&](const auto& payload) { carry_out(work, sent, payload); }, tx.body.payload);
+    follow_up(work, tx.body.payload);
     return std::move(work.events);
 }
 

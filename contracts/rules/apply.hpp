@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "contracts/rules/market/params.hpp"
 #include "contracts/rules/state/params.hpp"
 #include "contracts/rules/state/state.hpp"
 #include "contracts/rules/state/validators.hpp"
@@ -34,9 +35,18 @@ struct GenesisConfig {
     Params params;
     std::vector<std::pair<PublicKey, Amount>> balances;  ///< minted; keys ascending
     std::vector<GenesisValidator> validators;            ///< node keys ascending
+    MarketParams market;
+    /// The market's parameters are written only where they are not the defaults, so that genesis files from
+    /// before the market mean what they meant.
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.chain_id, self.params, self.balances, self.validators);
+        if constexpr (std::is_const_v<Self>) {
+            if (self.market != MarketParams{}) visit(self.market);
+        } else if (!visit.error() && !visit.rest().empty()) {
+            visit(self.market);
+            if (self.market == MarketParams{}) visit.refuse(base::DecodeError::kBadEnum);
+        }
     }
 };
 

@@ -5,6 +5,7 @@
 #include "contracts/program/spec_check.hpp"
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/identity/endpoint.hpp"
+#include "contracts/rules/market/records.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/work.hpp"
 
@@ -66,6 +67,18 @@ Checked check_values(const Payload& tx) {
     if constexpr (std::is_same_v<Payload, AskReveal>) {
         // Records of asks tell by the salt whether there was one: no salt is zero.
         if (tx.salt.is_zero()) return failed(Reason::kMalformed);
+    }
+    if constexpr (requires { tx.kind.network; }) {
+        if (!is_class(tx.kind)) return failed(Reason::kBadClass);
+    }
+    if constexpr (requires { tx.lots; }) {
+        if (tx.lots == 0) return failed(Reason::kWrongLots);
+    }
+    if constexpr (std::is_same_v<Payload, LeaseTake>) {
+        if (tx.lots > kMaxLotsTaken) return failed(Reason::kWrongLots);
+    }
+    if constexpr (std::is_same_v<Payload, LotOpen>) {
+        if (tx.epochs == 0 || tx.epochs > kMaxStanding) return failed(Reason::kMalformed);
     }
     if constexpr (requires { tx.claim; }) {
         if (!tx.claim.is_well_formed()) return failed(Reason::kMalformed);

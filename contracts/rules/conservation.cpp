@@ -70,6 +70,12 @@ Result<Supply, Violation> money_in(ByteView key, ByteView value) {
                 value, [](const Claim& c, Supply& s) { s.escrow = saturating_sum(c.held, c.fees()); });
         case Table::kAsk:
             return money_of<Ask>(value, [](const Ask& a, Supply& s) { s.deposits = a.deposit; });
+        case Table::kLotAsk:
+            return money_of<LotAsk>(value, [](const LotAsk& a, Supply& s) { s.deposits = a.deposit; });
+        case Table::kLotBid:
+            return money_of<LotBid>(value, [](const LotBid& b, Supply& s) { s.deposits = b.deposit; });
+        case Table::kMachine:
+            return money_of<Machine>(value, [](const Machine& m, Supply& s) { s.deposits = m.deposit; });
         default: return Supply{};
     }
 }
@@ -105,9 +111,9 @@ Result<void, Violation> check_changes(const StateView& before, const Overlay& ch
 
 Result<void, Violation> check_supply(const StateView& state) {
     Totals sums{};
-    for (const Table table :
-         {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner, Table::kJobProgress,
-          Table::kBeaconMember, Table::kBeaconLink, Table::kClaim, Table::kAsk}) {
+    for (const Table table : {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner,
+                              Table::kJobProgress, Table::kBeaconMember, Table::kBeaconLink, Table::kClaim,
+                              Table::kAsk, Table::kLotAsk, Table::kLotBid, Table::kMachine}) {
         Result<void, Violation> added;
         const Bytes prefix = table_prefix(table);
         state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {

@@ -19,6 +19,8 @@ Result<void, std::string> genesis(State& state, const GenesisConfig& config) {
         return wrong("chain_id must have 1 to 64 bytes");
     }
     if (const auto bad = check_params(config.params)) return wrong("parameter out of range: " + *bad);
+    if (const auto bad = check_market_params(config.market))
+        return wrong("market parameter out of range: " + *bad);
     if (config.balances.size() > kMaxGenesisAccounts) return wrong("too many balances");
     const ValidatorSet validators = validators_of(config);
     if (const auto bad = check_validators(validators)) return wrong(*bad);
@@ -40,6 +42,7 @@ Result<void, std::string> genesis(State& state, const GenesisConfig& config) {
 
     store(state, meta_key(), Meta{kSchemaVersion, config.chain_id, 0});
     set_current_params(state, config.params);
+    store(state, market_params_key(), config.market);
     store(state, supply_key(), supply);
     store(state, validators_key(), validators);
     for (const GenesisValidator& validator : config.validators)

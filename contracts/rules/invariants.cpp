@@ -7,13 +7,14 @@
 #include <map>
 #include <set>
 
-#include "contracts/base/wide.hpp"
+#include "contracts/rules/bond_invariants.hpp"
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/claim_invariants.hpp"
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/market_invariants.hpp"
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/deadlines.hpp"
@@ -218,6 +219,8 @@ InvariantResult check_deadline(const StateView& state, ByteView key) {
     const auto deadline = deadline_of(key);
     if (!deadline) return broken("a deadline is of no kind");
     const auto nobodys = [] { return broken("a deadline is nobody's"); };
+    if (deadline->kind == DueKind::kMarket)
+        return is_market_due(state, *deadline) ? InvariantResult{} : nobodys();
     const auto job = read_job_progress(state, deadline->subject);
     if (!job) return nobodys();
     // That each of these is due then: check_claims.
@@ -231,53 +234,6 @@ InvariantResult check_active_jobs(const StateView& state, std::int64_t listed) {
     const std::uint32_t counted = read_meta(state).active_jobs;
     if (counted != listed) return broken("the active jobs are not as many as counted");
     if (counted > kMaxActiveJobs) return broken("too many active jobs");
-    return {};
-}
-
-/// Node key -> bonded stake less what is locked by open claims and enlistments; all zero when it holds. Of
-/// two states: what the change from one to the other adds to it.
-using Bonds = std::map<PublicKey, base::Int128>;
-constexpr int kAdd = 1;
-constexpr int kSubtract = -1;
-
-void count_stake(Bonds& bonds, const PublicKey& node, const Stake& stake, int sign) {
-    bonds[node] += base::Int128{sign} * base::Int128{stake.bonded.units()};
-}
-
-void count_lock(Bonds& bonds, const PublicKey& node, Amount bond, int sign) {
-    bonds[node] -= base::Int128{sign} * base::Int128{bond.units()};
-}
-
-/// What a job locks beside its claims and games.
-void count_locked_by_job(Bonds& bonds, const StateView& state, const Hash256& id, int sign) {
-    if (!state.get(active_job_key(id))) return;
-    const auto job = read_job(state, id);
-    if (!job) return;
-    for (const RosterEntry& entry : job->roster) count_lock(bonds, entry.node, entry.locked, sign);
-    for (const EnlistedVerifier& verifier : job->verifiers)
-        count_lock(bonds, verifier.node, verifier.bond, sign);
-    for (const BeaconMember& member : job->beacon)
-        if (member.role != BeaconRole::kBuyer) count_lock(bonds, member.node, member.bond, sign);
-}
-
-/// What a record locks, if it is a claim or a game.
-void count_locked_by(Bonds& bonds, ByteView key, const std::optional<Bytes>& record, int sign) {
-    if (!record) return;
-    if (key.front() == static_cast<std::uint8_t>(Table::kClaim)) {
-        const auto claim = stored<Claim>(*record);
-        count_lock(bonds, claim.node, claim.bond, sign);
-    }
-    if (key.front() == static_cast<std::uint8_t>(Table::kGame)) {
-        const auto game = stored<Game>(*record);
-        if (game.is_open()) count_lock(bonds, game.challenger, game.bond, sign);
-    }
-}
-
-InvariantResult check_bonds(const Bonds& bonds) {
-    for (const auto& [node, difference] : bonds) {
-        if (difference > 0) return broken("bonded stake of " + node.brief() + " is locked by nothing");
-        if (difference < 0) return broken("a bond of " + node.brief() + " has no stake behind it");
-    }
     return {};
 }
 
@@ -373,8 +329,21 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kHandedOn:
         case Table::kServe:
         case Table::kStorage:
+        case Table::kBeaconLink:
+        case Table::kSealCost: return {};
+        // That of the market: check_market.
+        case Table::kMarketClock:
+        case Table::kMarketParams:
+        case Table::kLotAsk:
+        case Table::kLotBid:
         case Table::kLease:
-        case Table::kBeaconLink: return {};
+        case Table::kLot:
+        case Table::kLotLeft:
+        case Table::kClassBook:
+        case Table::kClassEpoch:
+        case Table::kTenant:
+        case Table::kMachine:
+        case Table::kLotWait: return {};
     }
     return broken("a key of no table");
 }
@@ -442,6 +411,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
     for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
         ASSAY_TRY(check_deadline(state, key));
     ASSAY_TRY(check_active_jobs(state, active));
+    ASSAY_TRY(check_market(state));
     Bonds bonds;
     ASSAY_TRY(each_name(state, Table::kStake, [&](const Hash256& name, ByteView stake) -> InvariantResult {
         count_stake(bonds, PublicKey{name.bytes}, stored<Stake>(stake), kAdd);
@@ -468,6 +438,7 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
         }));
         ASSAY_TRY(check_nothing_left(changes, job));
     }
+    ASSAY_TRY(check_market(before, changes, touched.jobs));
     for (const auto& [job, key] : touched.kept) ASSAY_TRY(check_owner(changes, key));
     for (const Bytes& key : touched.deadlines) ASSAY_TRY(check_deadline(changes, key));
     for (const Bytes& key : touched.gone_deadlines) ASSAY_TRY(check_gone_deadline(changes, key));

@@ -52,6 +52,8 @@ void migrate(State& state) {
     ASSAY_CHECK(check_schema(state).ok());
     // A step for each schema from the oldest on stands here.
     if (schema_of(state) == 10U) index_claims(state);
+    // From 11 to 12: the market between jobs, of which nothing stands yet.
+    if (schema_of(state) < 12U) store(state, market_params_key(), MarketParams{});
     Meta meta = read_meta(state);
     meta.schema = kSchemaVersion;
     store(state, meta_key(), meta);

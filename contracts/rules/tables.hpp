@@ -7,5 +7,7 @@
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/round/tables.hpp"
 #include "contracts/rules/state/tables.hpp"

@@ -12,6 +12,7 @@
 #include "contracts/rules/dispute/transactions.hpp"
 #include "contracts/rules/identity/transactions.hpp"
 #include "contracts/rules/job/transactions.hpp"
+#include "contracts/rules/market/transactions.hpp"
 #include "contracts/rules/round/transactions.hpp"
 #include "contracts/rules/state/reasons.hpp"
 
@@ -30,7 +31,9 @@ using Payload = std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, 
                              AskReveal, VerifierEnlist, ValidatorEnlist, RoundCommit, BeaconOpen, RoundReveal,
                              AuditSeal, AuditOpen, MergeSeal, MergeOpen, RoundServe, StorageBitmap, JobJoin,
                              DisputeOpen, DisputePost, DisputePick, DisputeProve, DisputeConcede, DisputeCall,
-                             JobTopUp, JobExtend, TeamGrant, TeamRevoke, TeamSubmit>;
+                             JobTopUp, JobExtend, TeamGrant, TeamRevoke, TeamSubmit,
+
+                             LotSeal, LotOpen, LotWithdraw, BidSeal, BidOpen, LeaseTake>;
 
 /// The job a payload is about; zero for those about none.
 Hash256 job_of(const Payload& payload);

@@ -63,6 +63,7 @@ int main(int count, char** arguments) {
     }
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
          type <= static_cast<int>(base::EnumRange<contracts::TxType>::last); ++type) {
+        if (!base::is_enumerator<contracts::TxType>(static_cast<std::uint16_t>(type))) continue;
         const std::string_view name = contracts::to_text(static_cast<contracts::TxType>(type));
         const std::uint64_t applied = reached.applied[static_cast<std::size_t>(type)];
         std::printf("  %-32.*s %llu\n", static_cast<int>(name.size()), name.data(), number(applied));

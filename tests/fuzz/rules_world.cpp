@@ -53,6 +53,7 @@ void RulesWorld::begin() {
     GenesisConfig config;
     config.chain_id = kChain;
     config.params = some_params();
+    config.market = some_market();
     for (const Person& person : people_)
         config.balances.emplace_back(person.owner.public_key(), at_most(300'000'000'000'000'000));
     std::sort(config.balances.begin(), config.balances.end());
@@ -156,6 +157,7 @@ void RulesWorld::move() {
     ++reached_.moves;
     const auto active = list_active_jobs(state_);
     const std::uint64_t kind = choose_(16);
+    if (chance(10)) return trade();
     if (kind == 0) return pass_heights();
     if (kind < 13 && !active.empty()) {
         const auto job = read_job(state_, active[choose_(active.size())]);

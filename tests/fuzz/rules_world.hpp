@@ -57,6 +57,12 @@ struct Reached {
     std::uint64_t leased_starts = 0;   ///< of jobs that lease: their first round
     std::uint64_t preempted = 0;       ///< met waiting behind a round
     std::uint64_t resumed = 0;         ///< that went on behind such a wait
+    // Of the market between jobs.
+    std::uint64_t leases = 0;   ///< by a clearing
+    std::uint64_t instant = 0;  ///< at once, or of somebody who waited
+    std::uint64_t outbid = 0;
+    std::uint64_t lost_seals = 0;
+    std::uint64_t notices = 0;  ///< of fewer lots
     std::uint64_t moves = 0;
 
     /// A number of the above, by its name; whether a run that reached none of it has failed.
@@ -89,6 +95,7 @@ private:
     contracts::Amount some_amount();
     base::Hash256 some_hash();
     contracts::Params some_params();
+    contracts::MarketParams some_market();
     contracts::JobSpec some_spec();
     base::Hash256 some_job();
 
@@ -111,10 +118,16 @@ private:
     void call(const contracts::Job& job, const contracts::Game& killer, Person& winner);
     void help_refill(const contracts::Job& job);
     void help_waiting(const contracts::Job& job);
-    void lease(const contracts::Job& job);
     void enlist(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
+    /// What the market waits for; by somebody that it may wait for.
+    void trade();
+    void seal_or_open_lot(Person& who);
+    void lease(const contracts::Job& job);
+    void seal_or_open_bid(const contracts::Job& job);
+    contracts::LotClass class_of_lots(const base::PublicKey& node) const;
+    void note_market(const contracts::Event& event);
 
     void ask(const contracts::Job& job, Person& who);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot);

@@ -46,7 +46,12 @@ std::vector<Reached::Count> Reached::counts() const {
             {"merges with odd clips refused", refused_clips},
             {"games about a clip", clip_games},
             {"witnesses judged", witnesses},
-            {"witnesses at the limit", long_witnesses}};
+            {"witnesses at the limit", long_witnesses},
+            {"leases cleared", leases},
+            {"leases at once", instant},
+            {"bids lost", outbid},
+            {"seals not opened", lost_seals},
+            {"notices of fewer lots", notices}};
 }
 
 void RulesWorld::note_windows(const Job& job) {
@@ -101,6 +106,7 @@ void RulesWorld::note_clips(const MergeClaim& claim, bool taken) {
 
 void RulesWorld::note(const Events& events) {
     for (const Event& event : events) {
+        note_market(event);
         if (event.kind == EventKind::kDisputeEnded && event.reason != Reason::kNone) {
             const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
             if (game) ++(game->claimant_lost ? reached_.lost_games : reached_.won_games);

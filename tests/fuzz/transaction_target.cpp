@@ -100,6 +100,12 @@ std::vector<base::Bytes> seeds() {
         body(TeamGrant{.member = other, .caps = {.per_job = base::units(5), .day = 9}}),
         body(TeamRevoke{.member = other}),
         body(TeamSubmit{{{}, node().public_key(), "127.0.0.1:3", {}}, other}),
+        body(LotSeal{}),
+        body(LotOpen{.kind = {program::Profile::kI16, 12, 5, 8}, .price = base::units(9), .salt = {}}),
+        body(LotWithdraw{}),
+        body(BidSeal{}),
+        body(BidOpen{.lots = 3, .price = base::units(9)}),
+        body(LeaseTake{.lots = 2, .wait = true}),
     };
 }
 

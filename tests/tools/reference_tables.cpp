@@ -3,6 +3,7 @@
 
 #include "contracts/base/error_names.hpp"
 #include "contracts/program/limits.hpp"
+#include "contracts/rules/market/params.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/params.hpp"
 #include "contracts/rules/state/reasons.hpp"
@@ -94,6 +95,16 @@ std::string parameters_table() {
     return text;
 }
 
+std::string market_parameters_table() {
+    std::string text = head({"name", "default", "minimum", "maximum", "meaning"});
+    const contracts::MarketParams defaults;
+    for (const contracts::MarketParamRange& range : contracts::market_param_ranges()) {
+        text += line({code(range.name), grouped(range.get(defaults)), grouped(range.minimum),
+                      grouped(range.maximum), std::string(range.meaning)});
+    }
+    return text;
+}
+
 std::string limits_table() {
     const auto limit = [](std::uint64_t value, const char* what) { return line({grouped(value), what}); };
     return head({"at most", "of what"}) + limit(contracts::kMaxTransactionBytes, "bytes of a transaction") +
@@ -103,6 +114,10 @@ std::string limits_table() {
            limit(contracts::kMaxAsks, "sealed asks for a job") +
            limit(contracts::kMaxClaims, "claims of one opening: slots times units of a slot's round") +
            limit(contracts::kMaxActiveJobs, "running jobs") +
+           limit(contracts::kMaxLots, "lots in the market, sealed or standing") +
+           limit(contracts::kMaxBids, "bids in the market in one epoch") +
+           limit(contracts::kMaxLotsTaken, "lots of one instant lease") +
+           limit(contracts::kMaxStanding, "epochs that a lot stands for") +
            limit(contracts::kBlockCostLimit, "units that the transactions of a block cost together") +
            limit(contracts::kMaxValidators, "validators");
 }
@@ -142,6 +157,7 @@ const std::vector<PageTable>& reference_tables() {
     static const std::vector<PageTable> tables = {
         {"docs/reference/reasons.md", "reasons", reasons_table},
         {"docs/reference/parameters.md", "parameters", parameters_table},
+        {"docs/reference/parameters.md", "market parameters", market_parameters_table},
         {"docs/reference/parameters.md", "limits", limits_table},
         {"docs/reference/limits.md", "job limits", job_limits_table},
         {"docs/reference/limits.md", "job rules", job_rules_table},

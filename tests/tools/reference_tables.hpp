@@ -22,14 +22,15 @@ struct PageTable {
 /// reference_tables.cpp, the two marks in the page.
 const std::vector<PageTable>& reference_tables();
 
-std::string reasons_table();       // contracts/rules/state/reasons.hpp
-std::string parameters_table();    // contracts/rules/state/params.hpp
-std::string limits_table();        // contracts/rules/state/limits.hpp
-std::string job_limits_table();    // contracts/program/limits.hpp
-std::string job_rules_table();     // contracts/program/limits.hpp
-std::string exit_codes_table();    // contracts/base/error_names.hpp
-std::string operators_table();     // contracts/program/operator_table.hpp (reference_operators.cpp)
-std::string transactions_table();  // contracts/rules/transactions.hpp (reference_transactions.cpp)
+std::string reasons_table();            // contracts/rules/state/reasons.hpp
+std::string parameters_table();         // contracts/rules/state/params.hpp
+std::string market_parameters_table();  // contracts/rules/market/params.hpp
+std::string limits_table();             // contracts/rules/state/limits.hpp
+std::string job_limits_table();         // contracts/program/limits.hpp
+std::string job_rules_table();          // contracts/program/limits.hpp
+std::string exit_codes_table();         // contracts/base/error_names.hpp
+std::string operators_table();          // contracts/program/operator_table.hpp (reference_operators.cpp)
+std::string transactions_table();       // contracts/rules/transactions.hpp (reference_transactions.cpp)
 
 /// "| a | b |\n", with `|` inside a cell escaped.
 std::string line(const std::vector<std::string>& cells);

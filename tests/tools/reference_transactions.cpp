@@ -51,7 +51,7 @@ void add(Rows& rows, const std::vector<Field<Tx>>& fields, const std::string& wh
         refusals += (refusals.empty() ? "" : ", ") + std::string(to_text(reason));
     }
     const bool owner = signer_of(Tx::kType) == contracts::Signer::kOwner;
-    const contracts::TypeCost& row = contracts::type_costs()[static_cast<std::size_t>(Tx::kType) - 1];
+    const contracts::TypeCost& row = contracts::cost_of_type(Tx::kType);
     std::string cost = grouped(row.units);
     if (row.per_byte != contracts::kCostPerByte) cost += ", " + grouped(row.per_byte) + " a byte";
     rows[Tx::kType] = line({std::to_string(static_cast<int>(Tx::kType)), code(to_text(Tx::kType)), names,
@@ -239,6 +239,34 @@ void add_games(Rows& rows) {
          kAlreadyDone, kAmountOverflow, kInsufficientStake});
 }
 
+void add_market(Rows& rows) {
+    const std::string sealing = "the market is `sealing`, or `stopped`";
+    add<contracts::LotSeal>(rows, {ASSAY_FIELD(LotSeal, seal)}, sealing,
+                            {kWrongWindow, kNotMiner, kLotStands, kMarketFull, kInsufficientStake});
+    add<contracts::LotOpen>(rows,
+                            {ASSAY_FIELD(LotOpen, kind), ASSAY_FIELD(LotOpen, price),
+                             ASSAY_FIELD(LotOpen, epochs), ASSAY_FIELD(LotOpen, salt)},
+                            "`opening`",
+                            {kBadClass, kWrongWindow, kNoSeal, kAlreadyDone, kSealMismatch, kClassTooFast});
+    add<contracts::LotWithdraw>(rows, {}, "any time", {kNoSuchLot});
+    add<contracts::BidSeal>(rows, {ASSAY_FIELD(BidSeal, job), ASSAY_FIELD(BidSeal, seal)}, sealing,
+                            {kUnknownJob, kJobOver, kNotYours, kNoMarketTerms, kWrongWindow, kAlreadyDone,
+                             kMarketFull, kEscrowTooSmall});
+    add<contracts::BidOpen>(
+        rows,
+        {ASSAY_FIELD(BidOpen, job), ASSAY_FIELD(BidOpen, kind), ASSAY_FIELD(BidOpen, lots),
+         ASSAY_FIELD(BidOpen, price), ASSAY_FIELD(BidOpen, salt)},
+        "`opening`",
+        {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNoMarketTerms, kWrongWindow, kNoSeal,
+         kAlreadyDone, kSealMismatch, kPriceAboveCap, kEscrowTooSmall});
+    add<contracts::LeaseTake>(rows,
+                              {ASSAY_FIELD(LeaseTake, job), ASSAY_FIELD(LeaseTake, kind),
+                               ASSAY_FIELD(LeaseTake, lots), ASSAY_FIELD(LeaseTake, wait)},
+                              "any time",
+                              {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNoMarketTerms,
+                               kPriceAboveCap, kEscrowTooSmall, kTooFewLots, kAlreadyDone});
+}
+
 }  // namespace
 
 std::string transactions_table() {
@@ -250,6 +278,7 @@ std::string transactions_table() {
     add_games(rows);
     add_additions(rows);
     add_teams(rows);
+    add_market(rows);
     ASSAY_CHECK(rows.size() == std::variant_size_v<contracts::Payload>);  // a type has no row above
     std::string text = head({"number", "name", "fields", "signer", "cost", "when", "refused with"});
     for (const auto& [type, row] : rows) text += row;

@@ -11,6 +11,8 @@
 
 namespace assay::contracts {
 
+using base::Bytes;
+
 /// job, node, epoch.
 Bytes lease_key(const Hash256& job, const PublicKey& node, std::uint64_t epoch);
 
@@ -18,5 +20,9 @@ Bytes lease_key(const Hash256& job, const PublicKey& node, std::uint64_t epoch);
 std::vector<Lease> leases_at(const StateView& state, const Hash256& job, std::uint64_t height);
 /// All of the job that are stored, ascending by node and epoch: the running epoch's and the next one's.
 std::vector<Lease> list_leases(const StateView& state, const Hash256& job);
+/// How many lots the job has in one epoch.
+std::uint32_t count_leases(const StateView& state, const Hash256& job, std::uint64_t epoch);
+std::optional<Lease> read_lease(const StateView& state, const Hash256& job, const PublicKey& node,
+                                std::uint64_t epoch);
 
 }  // namespace assay::contracts

@@ -5,6 +5,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "contracts/base/amount.hpp"
 #include "contracts/base/codec.hpp"
@@ -30,6 +33,19 @@ struct LotClass {
         visit(self.profile, self.speed, self.memory, self.network);
     }
 };
+/// The largest sizes that a class may have: what measured speeds, memories and networks can be, and no more,
+/// so that nobody makes up classes without end.
+inline constexpr std::uint8_t kMaxSpeedBits = 62;
+inline constexpr std::uint8_t kMaxMemoryBits = 20;
+inline constexpr std::uint8_t kMaxNetworkBits = 24;
+constexpr bool is_class(const LotClass& kind) {
+    return kind.speed <= kMaxSpeedBits && kind.memory <= kMaxMemoryBits && kind.network <= kMaxNetworkBits;
+}
+/// The class as one number, as it stands in keys and in Event::slot.
+constexpr std::uint32_t number_of(const LotClass& kind) {
+    return std::uint32_t{static_cast<std::uint8_t>(kind.profile)} << 24U | std::uint32_t{kind.speed} << 16U |
+           std::uint32_t{kind.memory} << 8U | kind.network;
+}
 
 /// A lot that a job has, for heights [from, until).
 struct Lease {
@@ -49,4 +65,147 @@ struct Lease {
     }
 };
 
+enum class MarketPhase : std::uint8_t {
+    kStopped = 1,  ///< nothing is sealed, leased or waited for: the epoch goes on, and time does not count
+    kSealing = 2,  ///< lots and bids for the next epoch are sealed
+    kOpening = 3,  ///< they are opened
+    kNotice = 4,   ///< the next epoch is cleared; what is left of this one is the notice
+};
+std::string_view to_text(MarketPhase phase);
+
+/// Where the running epoch stands. A state without this record has the first epoch, stopped.
+struct MarketClock {
+    MarketPhase phase = MarketPhase::kStopped;
+    std::uint64_t epoch = 1;     ///< the running one
+    std::uint64_t start = 0;     ///< its first height
+    std::uint64_t open_at = 0;   ///< first height at which seals are opened
+    std::uint64_t clear_at = 0;  ///< height whose begin_block clears the next epoch
+    std::uint64_t end = 0;       ///< first height of the next epoch
+    std::uint32_t lots = 0;      ///< LotAsk records
+    std::uint32_t bids = 0;      ///< LotBid records
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.phase, self.epoch, self.start, self.open_at, self.clear_at, self.end, self.lots,
+              self.bids);
+    }
+    /// The height of its entry among the deadlines. REQUIRES that it is not stopped.
+    [[nodiscard]] std::uint64_t due() const {
+        if (phase == MarketPhase::kSealing) return open_at;
+        return phase == MarketPhase::kOpening ? clear_at : end;
+    }
+};
+
+/// A node's ask: sealed, then standing for a number of epochs.
+struct LotAsk {
+    PublicKey owner;
+    Hash256 seal;
+    Amount deposit;       ///< held until it is opened
+    bool opened = false;  ///< the rest is said only then
+    LotClass kind;
+    Amount price;  ///< base units per work unit: the least it works for
+    Hash256 salt;
+    std::uint32_t epochs = 0;  ///< that it is still offered in
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.seal, self.deposit, self.opened, self.kind, self.price, self.salt,
+              self.epochs);
+    }
+};
+
+/// A job's bid for lots of the next epoch, until it is cleared.
+struct LotBid {
+    PublicKey tenant;  ///< owner of the job
+    Hash256 seal;
+    Amount deposit;       ///< held until it is opened
+    bool opened = false;  ///< the rest is said only then
+    LotClass kind;
+    std::uint32_t lots = 0;
+    Amount price;  ///< base units per work unit: the most it pays
+    Hash256 salt;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.tenant, self.seal, self.deposit, self.opened, self.kind, self.lots, self.price, self.salt);
+    }
+};
+
+/// A job that waits for lots which the next clearing leaves.
+struct LotWait {
+    PublicKey tenant;
+    LotClass kind;
+    std::uint32_t lots = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.tenant, self.kind, self.lots);
+    }
+};
+
+/// What became of a node's lot in one epoch.
+struct Lot {
+    Hash256 job;  ///< that leases it; zero: it is left for instant leases
+    LotClass kind;
+    Amount ask;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.kind, self.ask);
+    }
+};
+
+/// What a class costs at least.
+struct ClassBook {
+    Amount base_price;             ///< of the last epoch that it was cleared for
+    std::uint64_t last_epoch = 0;  ///< that one
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.base_price, self.last_epoch);
+    }
+};
+
+/// What the clearing of a class in one epoch came to.
+struct ClassEpoch {
+    Amount base_price;
+    std::uint32_t bids = 0;     ///< opened, and covered by their escrow
+    std::uint32_t wanted = 0;   ///< lots of those
+    std::uint32_t offered = 0;  ///< lots
+    std::uint32_t sold = 0;     ///< by the auction
+    std::uint32_t instant = 0;  ///< leased at the base price behind it
+    std::optional<Amount> lowest;
+    std::optional<Amount> highest;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.base_price, self.bids, self.wanted, self.offered, self.sold, self.instant, self.lowest,
+              self.highest);
+    }
+};
+
+/// Lots of a class that an owner of jobs was entitled to, and that it got, in thousandths; both halve each
+/// epoch.
+struct TenantCount {
+    std::uint64_t entitled = 0;
+    std::uint64_t received = 0;
+    /// What it did not get of what it was entitled to.
+    [[nodiscard]] std::uint64_t owed() const { return entitled > received ? entitled - received : 0; }
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.entitled, self.received);
+    }
+};
+
+/// What is known of a node's speed in one profile.
+struct Machine {
+    /// Verified work units × 1000 per height, recent rounds, newest last.
+    std::vector<std::uint64_t> speeds;
+    Amount deposit;          ///< of a lot whose class was not measured; held until its lease ends
+    std::uint8_t asked = 0;  ///< its bits of speed, while the deposit is held
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.speeds, self.deposit, self.asked);
+    }
+    /// Of its speed; nothing before the first verified round.
+    [[nodiscard]] std::optional<std::uint8_t> speed_bits() const;
+};
+
 }  // namespace assay::contracts
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(contracts::MarketPhase, kStopped, kNotice);
+}  // namespace assay::base

@@ -6,6 +6,7 @@
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/market/measure.hpp"
 #include "contracts/rules/round/seal_window.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -38,7 +39,7 @@ void credit_standing(State& state, const Job& job, const Claim& claim) {
 }
 
 /// As the settlement measures a round in which the miner was accused of nothing.
-void measure_late(const StateView& state, Job& job, std::uint32_t number, const PublicKey& miner) {
+void measure_late(State& state, Job& job, std::uint32_t number, const PublicKey& miner) {
     std::uint64_t held = 0;
     std::uint64_t last_commit = 0;
     for (const SlotRound& slot : list_slots(state, job.id, number)) {
@@ -48,8 +49,10 @@ void measure_late(const StateView& state, Job& job, std::uint32_t number, const 
         last_commit = std::max(last_commit, slot.committed_at);
     }
     const std::uint64_t began = required(read_round_progress(state, job.id, number)).started_at;
-    remember_speed(roster_entry(job, miner).speeds, params_of(state, job),
-                   measured_speed(base::Uint128{job.slot_work} * held, last_commit - began));
+    const base::Uint128 work = base::Uint128{job.slot_work} * held;
+    RosterEntry& entry = roster_entry(job, miner);
+    remember_speed(entry.speeds, params_of(state, job), measured_speed(work, last_commit - began));
+    if (entry.owner != job.buyer) note_speed(state, miner, job.spec.profile, work, last_commit - began);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/market/measure.hpp"
 #include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/round/credit.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -431,9 +432,11 @@ void measure(Settlement& s) {
             drop(s.running.work, s.job(), entry, Reason::kDropped, s.running.round.number);
         if (tally.right < tally.held) continue;
         // Only work found right counts, and only for the time that heights show.
-        remember_speed(entry.speeds, params,
-                       measured_speed(base::Uint128{s.job().slot_work} * tally.right,
-                                      tally.last_commit - s.running.round.started_at));
+        const base::Uint128 work = base::Uint128{s.job().slot_work} * tally.right;
+        const std::uint64_t heights = tally.last_commit - s.running.round.started_at;
+        remember_speed(entry.speeds, params, measured_speed(work, heights));
+        // Nobody's own job measures its machines: its buyer knows the work before it is dealt.
+        if (entry.owner != s.job().buyer) note_speed(s.state(), node, s.job().spec.profile, work, heights);
     }
 }
 

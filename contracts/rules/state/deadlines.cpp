@@ -16,7 +16,7 @@ Bytes deadline_key(const Deadline& deadline) {
 std::optional<Deadline> deadline_of(ByteView key) {
     if (key.size() != 1 + 8 + 1 + 32) return std::nullopt;
     if (key[9] < static_cast<std::uint8_t>(DueKind::kJob) ||
-        key[9] > static_cast<std::uint8_t>(DueKind::kLeaving)) {
+        key[9] > static_cast<std::uint8_t>(DueKind::kMarket)) {
         return std::nullopt;
     }
     return Deadline{number_in(key.subspan(1, 8)), static_cast<DueKind>(key[9]),

@@ -19,6 +19,7 @@ enum class DueKind : std::uint8_t {
     kWindows = 2,  ///< windows of settled claims; the subject is their job
     kGames = 3,    ///< clocks of games over a job's claims; the subject is the job
     kLeaving = 4,  ///< the records of an ended job leave the state; the subject is the job
+    kMarket = 5,   ///< a part of the running epoch of the market; the subject is zero
 };
 
 struct Deadline {

@@ -34,6 +34,14 @@ std::string_view to_text(EventKind kind) {
         case EventKind::kToppedUp: return "topped_up";
         case EventKind::kExtended: return "extended";
         case EventKind::kTeamChanged: return "team_changed";
+        case EventKind::kEpochBegan: return "epoch_began";
+        case EventKind::kMarketPhase: return "market_phase";
+        case EventKind::kClassCleared: return "class_cleared";
+        case EventKind::kLeased: return "leased";
+        case EventKind::kBidLost: return "bid_lost";
+        case EventKind::kLotsLost: return "lots_lost";
+        case EventKind::kSealLost: return "seal_lost";
+        case EventKind::kLotGone: return "lot_gone";
     }
     return "unknown";
 }

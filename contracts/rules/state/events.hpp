@@ -48,8 +48,17 @@ enum class EventKind : std::uint8_t {
     kToppedUp = 27,       ///< node: the account key that sent it; amount
     kExtended = 28,       ///< node: the same; number: the height from which no round begins
     kTeamChanged = 29,    ///< node: the member's account key; amount: its cap in all, 0 once it is revoked
+    // Of the market between jobs; `slot`: number_of(LotClass).
+    kEpochBegan = 40,    ///< number: the epoch
+    kMarketPhase = 41,   ///< number: MarketPhase
+    kClassCleared = 42,  ///< slot, round: lots offered, number: lots sold, amount: base price
+    kLeased = 43,        ///< job, slot, node, amount: price, number: epoch
+    kBidLost = 44,       ///< job, slot, reason, amount: what it would have paid, number: epoch
+    kLotsLost = 45,      ///< job: notice before the epoch's end; number: lots that it has fewer in the next
+    kSealLost = 46,      ///< job or node, reason, amount: of the deposit
+    kLotGone = 47,       ///< node, reason: its lot stands no more
 };
-inline constexpr EventKind kLastEventKind = EventKind::kTeamChanged;
+inline constexpr EventKind kLastEventKind = EventKind::kLotGone;
 std::string_view to_text(EventKind kind);
 
 /// Fields that a kind does not name are zero.
@@ -72,5 +81,5 @@ using Events = std::vector<Event>;
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kTeamChanged);
+ASSAY_ENUM_RANGE_WITHOUT(contracts::EventKind, kTransfer, kLotGone, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39);
 }  // namespace assay::base

@@ -19,7 +19,11 @@ inline constexpr std::size_t kMaxInnerSteps = program::kMaxInnerSteps;  ///< fin
 inline constexpr std::size_t kMaxClaims = program::kMaxUnits;           ///< unit roots of one audit opening
 inline constexpr std::size_t kMaxVerifiers = 64;                        ///< enlisted for one job
 inline constexpr std::size_t kMaxAsks = 1'024;                          ///< sealed asks for one job
-inline constexpr std::size_t kMaxActiveJobs = 1'024;
+inline constexpr std::size_t kMaxActiveJobs = 16'384;
+inline constexpr std::size_t kMaxLots = 100'000;      ///< asks of the market, sealed or standing
+inline constexpr std::size_t kMaxBids = 10'000;       ///< bids of the market in one epoch
+inline constexpr std::size_t kMaxLotsTaken = 64;      ///< lots of one instant lease
+inline constexpr std::uint32_t kMaxStanding = 1'000;  ///< epochs that a lot stands for
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
 /// Heights whose takings a team member's record keeps apart (TeamMember::recent).
 inline constexpr std::size_t kMaxTakenAt = 32;

@@ -158,6 +158,23 @@ enum class Reason : std::uint16_t {
     kMergeAccuses = 104,
     // Refused: a job's state.
     kJobLeases = 105,
+    // Refused: by the market between jobs.
+    kWrongWindow = 120,
+    kLotStands = 121,
+    kNoSuchLot = 122,
+    kBadClass = 123,
+    kClassTooFast = 124,
+    kWrongLots = 125,
+    kPriceAboveCap = 126,
+    kEscrowTooSmall = 127,
+    kTooFewLots = 128,
+    kMarketFull = 129,
+    kNoMarketTerms = 130,
+    // Part of a deposit lost.
+    kSealNotOpened = 131,
+    kClassNotMet = 132,
+    // Not paid, nothing lost.
+    kOutbid = 133,
     // Refused: what is added to a job.
     kDeadlineTooFar = 140,
     // Refused: a team's member.
@@ -180,8 +197,7 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-// 59 to 61 were of votes, before games decided. 106 to 139 are not given yet.
-ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kBadCaps, 59, 60, 61, 106, 107, 108, 109, 110, 111,
-                         112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128,
-                         129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139);
+// 59 to 61 were of votes, before games decided. 106 to 119 and 134 to 139 are not given yet.
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kBadCaps, 59, 60, 61, 106, 107, 108, 109, 110, 111, 112, 113,
+                         114, 115, 116, 117, 118, 119, 134, 135, 136, 137, 138, 139);
 }  // namespace assay::base

@@ -54,7 +54,10 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kOwnClaim:
         case Reason::kNoSuchUnit:
         case Reason::kDeadlineTooFar:
-        case Reason::kBadCaps: return Retry::kNever;
+        case Reason::kBadCaps:
+        case Reason::kBadClass:
+        case Reason::kWrongLots:
+        case Reason::kNoMarketTerms: return Retry::kNever;
 
         // An account, a node key or a role can be registered later.
         case Reason::kUnknownSender:
@@ -77,6 +80,15 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kWrongRound:
         case Reason::kNoSuchGame:
         case Reason::kNotYourTurn:
+        // Windows come and go, lots are freed, escrow and measured speed change.
+        case Reason::kWrongWindow:
+        case Reason::kLotStands:
+        case Reason::kNoSuchLot:
+        case Reason::kClassTooFast:
+        case Reason::kPriceAboveCap:
+        case Reason::kEscrowTooSmall:
+        case Reason::kTooFewLots:
+        case Reason::kMarketFull:
         case Reason::kBadMove: return Retry::kWhenChanged;
 
         case Reason::kNonceUsed:
@@ -125,6 +137,9 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kJobVoid:
         case Reason::kPaidAccused:
         case Reason::kAuditAccuses:
+        case Reason::kSealNotOpened:
+        case Reason::kClassNotMet:
+        case Reason::kOutbid:
         case Reason::kMergeAccuses: return std::nullopt;
     }
     return std::nullopt;

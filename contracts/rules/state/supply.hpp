@@ -25,7 +25,7 @@ struct Supply {
     Amount stake;   ///< free stake
     Amount bonds;   ///< bonded stake
     Amount unbonding;
-    Amount deposits;  ///< of sealed asks
+    Amount deposits;  ///< of sealed asks, lots and bids, and behind classes of lots
     Amount prepaid;   ///< miners' fees not yet used
     Amount treasury;
     Amount burned;

@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 11;
+inline constexpr std::uint32_t kSchemaVersion = 12;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -72,7 +72,19 @@ enum class Table : std::uint8_t {
     kWindowEnd = 0x46,      // job, height, round, kind, number -> empty: an open claim whose window ends then
     kGameAbout = 0x47,      // job, round, kind, number, game -> empty: a game about an open claim
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
-    kLease = 0x63,          // job, node, epoch -> Lease, until its epoch is over
+    kMarketClock = 0x60,    // -> MarketClock
+    kMarketParams = 0x61,   // -> MarketParams
+    kLotAsk = 0x62,         // node key -> LotAsk
+    kLotBid = 0x63,         // job -> LotBid
+    kLease = 0x64,          // job, node key, epoch -> Lease
+    kLot = 0x65,            // epoch, node key -> Lot: leased, or left for instant leases
+    kLotLeft = 0x66,        // epoch, class, price, node key -> empty: a lot that is left
+    kClassBook = 0x67,      // class -> ClassBook
+    kClassEpoch = 0x68,     // class, epoch -> ClassEpoch
+    kTenant = 0x69,         // owner key, class -> TenantCount
+    kMachine = 0x6a,        // node key, profile -> Machine
+    kLotWait = 0x6b,        // job -> LotWait
+    kSealCost = 0x6c,       // job -> Amount: of its escrow, held by a sealed bid or burned with one
     kRoundPrices = 0x70,    // job, round -> RoundPrices, in jobs that lease
 };
 
@@ -105,7 +117,8 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kMergePlace:
         case Table::kGame:
         case Table::kGamePieces:
-        case Table::kRoundPrices: return true;
+        case Table::kRoundPrices:
+        case Table::kSealCost: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:
@@ -128,8 +141,19 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kClaimOf:
         case Table::kWindowEnd:
         case Table::kGameAbout:
-        case Table::kHistory:
-        case Table::kLease: return false;
+        case Table::kMarketClock:
+        case Table::kMarketParams:
+        case Table::kLotAsk:
+        case Table::kLotBid:
+        case Table::kLease:
+        case Table::kLot:
+        case Table::kLotLeft:
+        case Table::kClassBook:
+        case Table::kClassEpoch:
+        case Table::kTenant:
+        case Table::kMachine:
+        case Table::kLotWait:
+        case Table::kHistory: return false;
     }
     return false;  // the byte of no table
 }

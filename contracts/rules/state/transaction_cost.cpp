@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/state/transaction_cost.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "contracts/base/check.hpp"
 
 namespace assay::contracts {
 
@@ -58,13 +61,23 @@ constexpr std::array kTypeCosts = {
     TypeCost{TxType::kTeamGrant, kSimple},
     TypeCost{TxType::kTeamRevoke, kSimple},
     TypeCost{TxType::kTeamSubmit, kProgram},
+    TypeCost{TxType::kLotSeal, kSimple},
+    TypeCost{TxType::kLotOpen, kJob},
+    TypeCost{TxType::kLotWithdraw, kJob},
+    TypeCost{TxType::kBidSeal, kJob},
+    TypeCost{TxType::kBidOpen, kJob},
+    // As many leases as there are slots to settle in a small round (kMaxLotsTaken).
+    TypeCost{TxType::kLeaseTake, kRound},
 };
 
 constexpr bool every_type_once() {
-    for (std::size_t i = 0; i < kTypeCosts.size(); ++i) {
-        if (static_cast<std::size_t>(kTypeCosts[i].type) != i + 1) return false;
+    std::size_t next = 0;
+    for (std::uint16_t number = 1; number <= static_cast<std::uint16_t>(base::EnumRange<TxType>::last);
+         ++number) {
+        if (!base::is_enumerator<TxType>(number)) continue;
+        if (next == kTypeCosts.size() || kTypeCosts[next++].type != static_cast<TxType>(number)) return false;
     }
-    return kTypeCosts.back().type == base::EnumRange<TxType>::last;
+    return next == kTypeCosts.size();
 }
 static_assert(every_type_once());
 
@@ -80,10 +93,17 @@ std::size_t type_number(ByteView signed_transaction) {
 
 std::span<const TypeCost> type_costs() { return kTypeCosts; }
 
+const TypeCost& cost_of_type(TxType type) {
+    const auto row = std::lower_bound(kTypeCosts.begin(), kTypeCosts.end(), type,
+                                      [](const TypeCost& one, TxType wanted) { return one.type < wanted; });
+    ASSAY_CHECK(row != kTypeCosts.end() && row->type == type);
+    return *row;
+}
+
 std::uint64_t cost_of(ByteView signed_transaction) {
-    const std::size_t number = type_number(signed_transaction);
-    if (number == 0 || number > kTypeCosts.size()) return kCostPerByte * signed_transaction.size();
-    const TypeCost& row = kTypeCosts[number - 1];
+    const auto number = static_cast<std::uint16_t>(type_number(signed_transaction));
+    if (!base::is_enumerator<TxType>(number)) return kCostPerByte * signed_transaction.size();
+    const TypeCost& row = cost_of_type(static_cast<TxType>(number));
     return row.units + row.per_byte * signed_transaction.size();
 }
 

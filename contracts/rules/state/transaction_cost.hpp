@@ -26,6 +26,7 @@ struct TypeCost {
 };
 /// Every type once, ascending.
 std::span<const TypeCost> type_costs();
+const TypeCost& cost_of_type(TxType type);
 
 /// Of a signed transaction's bytes, from its type and its length alone. Bytes that carry no known type cost
 /// what their length costs; the rules refuse them.

@@ -42,6 +42,12 @@ std::string_view to_text(TxType type) {
         case TxType::kTeamGrant: return "team_grant";
         case TxType::kTeamRevoke: return "team_revoke";
         case TxType::kTeamSubmit: return "team_submit";
+        case TxType::kLotSeal: return "lot_seal";
+        case TxType::kLotOpen: return "lot_open";
+        case TxType::kLotWithdraw: return "lot_withdraw";
+        case TxType::kBidSeal: return "bid_seal";
+        case TxType::kBidOpen: return "bid_open";
+        case TxType::kLeaseTake: return "lease_take";
     }
     return "unknown";
 }
@@ -82,7 +88,13 @@ Signer signer_of(TxType type) {
         case TxType::kDisputePick:
         case TxType::kDisputeProve:
         case TxType::kDisputeConcede:
-        case TxType::kDisputeCall: return Signer::kNode;
+        case TxType::kDisputeCall:
+        case TxType::kLotSeal:
+        case TxType::kLotOpen:
+        case TxType::kLotWithdraw:
+        case TxType::kBidSeal:
+        case TxType::kBidOpen:
+        case TxType::kLeaseTake: return Signer::kNode;
     }
     ASSAY_CHECK(false);
 }

@@ -48,6 +48,12 @@ enum class TxType : std::uint16_t {
     kTeamGrant = 33,
     kTeamRevoke = 34,
     kTeamSubmit = 35,
+    kLotSeal = 36,
+    kLotOpen = 37,
+    kLotWithdraw = 38,
+    kBidSeal = 39,
+    kBidOpen = 40,
+    kLeaseTake = 41,
 };
 std::string_view to_text(TxType type);
 
@@ -58,5 +64,5 @@ Signer signer_of(TxType type);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kTeamSubmit);
+ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kLeaseTake);
 }  // namespace assay::base

@@ -57,6 +57,17 @@ Params short_windows() {
     return params;
 }
 
+MarketParams short_epochs() {
+    MarketParams params;
+    params.epoch = 20;
+    params.seal_window = 5;
+    params.open_window = 5;
+    params.bid_deposit = amount(1'000);
+    params.least_base_price = amount(16);
+    params.history_epochs = 3;
+    return params;
+}
+
 JobSpec small_job() {
     JobSpec spec;
     spec.name = "small";
@@ -83,6 +94,7 @@ Env::Env(Params params, std::string chain) : params_(params), block_{std::move(c
     GenesisConfig config;
     config.chain_id = block_.chain_id;
     config.params = params;
+    config.market = short_epochs();
     for (const std::string& name : kNames) {
         people_[name] = make_person(name);
         config.balances.emplace_back(people_[name]->owner_key(), amount(100 * kPlenty));

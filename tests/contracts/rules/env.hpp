@@ -35,6 +35,9 @@ inline constexpr std::uint64_t kPlenty = 1'000'000'000;
 /// Windows of a few heights, so that deadlines are cheap to reach.
 Params short_windows();
 
+/// The same of the market between jobs.
+MarketParams short_epochs();
+
 /// A job of two slots and three rounds, with two segments of two steps each.
 JobSpec small_job();
 

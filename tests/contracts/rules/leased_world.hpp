@@ -25,7 +25,6 @@ inline JobSpec leased_job() {
 struct LeasedWorld {
     Env env;
     Hash256 job;
-    std::uint64_t epoch = 0;
 
     explicit LeasedWorld(const JobSpec& spec = leased_job(), Params params = short_windows()) : env(params) {
         for (const char* name : {"m1", "m2", "m3", "m4"}) env.miner(name);
@@ -36,7 +35,7 @@ struct LeasedWorld {
     void enlist() {
         for (const char* name : {"v1", "v2", "v3"}) env.enlist(name, job);
     }
-    /// A lot of the miner's from this height on, in an epoch of its own.
+    /// A lot of the miner's from this height on.
     void lease(const std::string& name, std::uint64_t price, std::uint64_t heights) {
         Person& who = env.person(name);
         Lease lot;
@@ -44,7 +43,6 @@ struct LeasedWorld {
         lot.owner = who.owner_key();
         lot.job = job;
         lot.price = amount(price);
-        lot.epoch = epoch++;
         lot.from = env.height();
         lot.until = env.height() + heights;
         env.step([&](Work& work) { grant_lease(work.state, lot); });

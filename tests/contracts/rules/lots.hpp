@@ -3,19 +3,19 @@
 #pragma once
 
 #include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts::test {
 
-/// The lot is the job's from here on, as if it had won it.
-inline void grant_lease(State& state, const Lease& lease) {
+/// The lot is the job's from here on, as if it had won it. What the node was leased for before in the running
+/// epoch, which stands still, is over.
+inline void grant_lease(State& state, Lease lease) {
+    lease.epoch = read_market_clock(state).epoch;
+    if (const auto before = read_lot(state, lease.epoch, lease.node))
+        state.erase(lease_key(before->job, lease.node, lease.epoch));
     store(state, lease_key(lease.job, lease.node, lease.epoch), lease);
-}
-
-/// What the market forgets of a job when an epoch is over.
-inline void forget_leases(State& state, const Hash256& job, std::uint64_t height) {
-    for (const Lease& lease : list_leases(state, job))
-        if (lease.until <= height) state.erase(lease_key(job, lease.node, lease.epoch));
+    store(state, lot_key(lease.epoch, lease.node), Lot{lease.job, lease.kind, lease.price});
 }
 
 }  // namespace assay::contracts::test

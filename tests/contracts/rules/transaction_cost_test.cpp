@@ -30,7 +30,7 @@ TEST_CASE("bytes that are no transaction cost their length") {
     CHECK(cost_of(Bytes(6, 0)) == 6);
     CHECK(cost_of(Bytes(600, 0xff)) == 600);
     Bytes beyond(6, 0);
-    beyond[4] = static_cast<std::uint8_t>(type_costs().size() + 1);
+    beyond[4] = static_cast<std::uint8_t>(static_cast<int>(type_costs().back().type) + 1);
     CHECK(cost_of(beyond) == 6);
     beyond[4] = 1;
     beyond[5] = 1;  // type 257

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/market/epoch.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "contracts/rules/identity/tables.hpp"
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/clearing.hpp"
+#include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/market/lots.hpp"
+#include "contracts/rules/market/measure.hpp"
+#include "contracts/rules/market/tables.hpp"
+#include "contracts/rules/market/tenants.hpp"
+#include "contracts/rules/market/terms.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+/// The bids and asks of one class, with whose they are.
+struct Desk {
+    ClassMarket market;
+    std::vector<PublicKey> tenants;  ///< of each bid
+    std::vector<PublicKey> owners;   ///< of each ask
+};
+
+struct Clearing {
+    Work& work;
+    MarketClock& clock;
+    MarketParams params;
+    std::map<LotClass, Desk> desks;
+    base::Hasher salts{"assay/market-seed/v1"};
+    /// Nodes whose lots stand no more behind this clearing.
+    std::vector<std::pair<PublicKey, program::Profile>> gone;
+
+    [[nodiscard]] State& state() const { return work.state; }
+    [[nodiscard]] std::uint64_t next() const { return clock.epoch + 1; }
+};
+
+void tell_bid_lost(Clearing& c, const Hash256& job, const LotClass& kind, Amount price, Reason reason) {
+    c.work.tell({.kind = EventKind::kBidLost,
+                 .job = job,
+                 .slot = number_of(kind),
+                 .reason = reason,
+                 .amount = price,
+                 .number = c.next()});
+}
+
+void burn(Clearing& c, Event lost) {
+    lost.kind = EventKind::kSealLost;
+    lost.reason = Reason::kSealNotOpened;
+    move_total(c.state(), &Supply::deposits, &Supply::burned, lost.amount);
+    c.work.tell(lost);
+}
+
+/// Bids leave the state, opened or not. One that its escrow no longer covers is set aside.
+void take_bids(Clearing& c) {
+    for (const auto& [job, bid] : list_lot_bids(c.state())) {
+        c.state().erase(lot_bid_key(job));
+        --c.clock.bids;
+        if (!bid.opened) {
+            burn(c, {.job = job, .amount = bid.deposit});
+            continue;
+        }
+        c.salts.add(job).add(bid.salt);
+        if (const auto covered = check_cover(c.state(), job, bid.kind, bid.price); !covered) {
+            tell_bid_lost(c, job, bid.kind, bid.price, covered.error());
+            continue;
+        }
+        Desk& desk = c.desks[bid.kind];
+        desk.market.bids.push_back(
+            {job, bid.lots, bid.price, read_tenant(c.state(), bid.tenant, bid.kind).owed()});
+        desk.tenants.push_back(bid.tenant);
+    }
+}
+
+void forget_ask(Clearing& c, const PublicKey& node, const LotAsk& ask) {
+    c.state().erase(lot_ask_key(node));
+    --c.clock.lots;
+    if (ask.opened) c.gone.emplace_back(node, ask.kind.profile);
+}
+
+void drop_ask(Clearing& c, const PublicKey& node, const LotAsk& ask, Reason reason) {
+    forget_ask(c, node, ask);
+    c.work.tell({.kind = EventKind::kLotGone, .node = node, .reason = reason});
+}
+
+void take_ask(Clearing& c, const PublicKey& node, LotAsk ask) {
+    if (!ask.opened) {
+        Miner miner = required(read_miner(c.state(), node));
+        miner.forfeited = saturating_sum(miner.forfeited, ask.deposit);
+        store(c.state(), miner_key(node), miner);
+        burn(c, {.node = node, .amount = ask.deposit});
+        return forget_ask(c, node, ask);
+    }
+    if (required(read_node_key(c.state(), node)).revoked) return drop_ask(c, node, ask, Reason::kKeyRevoked);
+    // Measured since it was offered: it can be offered in its own class.
+    const auto measured = read_machine(c.state(), node, ask.kind.profile).speed_bits();
+    if (measured && *measured < ask.kind.speed) return drop_ask(c, node, ask, Reason::kClassTooFast);
+    c.salts.add(node.view()).add(ask.salt);
+    Desk& desk = c.desks[ask.kind];
+    desk.market.asks.push_back({node, ask.price});
+    desk.owners.push_back(ask.owner);
+    if (--ask.epochs == 0) return forget_ask(c, node, ask);
+    store(c.state(), lot_ask_key(node), ask);
+}
+
+/// What winners lease. Returns by owner what was wanted and sold, and marks the asks that were sold.
+TenantShares lease_matches(Clearing& c, const LotClass& kind, const Desk& desk, const ClassOutcome& outcome,
+                           std::vector<bool>& sold) {
+    TenantShares shares;
+    std::vector<bool> won(desk.market.bids.size(), false);
+    for (const Match& match : outcome.matches) {
+        const ClassAsk& ask = desk.market.asks[match.ask];
+        won[match.bid] = sold[match.ask] = true;
+        ++shares[desk.tenants[match.bid]].got;
+        Lease lease;
+        lease.node = ask.node;
+        lease.owner = desk.owners[match.ask];
+        lease.job = desk.market.bids[match.bid].job;
+        lease.kind = kind;
+        lease.price = match.price;
+        lease.epoch = c.next();
+        lease.from = c.clock.end;
+        lease.until = later(c.clock.end, c.params.epoch);
+        lease_lot(c.work, lease, ask.price);
+    }
+    for (std::size_t i = 0; i < won.size(); ++i) {
+        const ClassBid& bid = desk.market.bids[i];
+        shares[desk.tenants[i]].wanted += bid.lots;
+        if (!won[i]) tell_bid_lost(c, bid.job, kind, bid.price, Reason::kOutbid);
+    }
+    return shares;
+}
+
+void clear_desk(Clearing& c, const LotClass& kind, Desk& desk, const Hash256& seed) {
+    desk.market.seed = seed;
+    desk.market.base_price = base_price_for(c.state(), kind, c.next(), c.params.least_base_price);
+    const ClassOutcome outcome = clear_class(desk.market);
+    std::vector<bool> sold(desk.market.asks.size(), false);
+    const TenantShares shares = lease_matches(c, kind, desk, outcome, sold);
+    count_shares(c.state(), kind, shares);
+    ClassEpoch cleared;
+    cleared.base_price = desk.market.base_price;
+    cleared.bids = static_cast<std::uint32_t>(desk.market.bids.size());
+    for (const ClassBid& bid : desk.market.bids) cleared.wanted = saturating_sum(cleared.wanted, bid.lots);
+    cleared.offered = static_cast<std::uint32_t>(desk.market.asks.size());
+    cleared.sold = static_cast<std::uint32_t>(outcome.matches.size());
+    cleared.lowest = outcome.lowest;
+    cleared.highest = outcome.highest;
+    // A class that nobody offers in has no price to keep, and costs its bidders nothing to name.
+    if (cleared.offered > 0) write_class_epoch(c.state(), kind, c.next(), cleared, c.params);
+    for (std::size_t i = 0; i < sold.size(); ++i)
+        if (!sold[i])
+            leave_lot(c.state(), c.next(), desk.market.asks[i].node, kind, desk.market.asks[i].price);
+    c.work.tell({.kind = EventKind::kClassCleared,
+                 .round = cleared.offered,
+                 .slot = number_of(kind),
+                 .amount = cleared.base_price,
+                 .number = cleared.sold});
+}
+
+/// Leases a waiting job lots that are left, all of its number. False: it cannot have so many.
+bool lease_left(Clearing& c, const Hash256& job, const LotWait& wait) {
+    auto cleared = read_class_epoch(c.state(), wait.kind, c.next());
+    const auto terms = read_job_terms(c.state(), job);
+    if (!cleared || !terms || !check_cover(c.state(), job, wait.kind, cleared->base_price)) return false;
+    if (count_leases(c.state(), job, c.next()) + wait.lots >
+        market_terms_of(*terms).value_or(LotRange{}).most)
+        return false;
+    const auto nodes = list_lots_left(c.state(), c.next(), wait.kind, wait.lots);
+    if (nodes.size() < wait.lots) return false;
+    for (const PublicKey& node : nodes) {
+        const Lot lot = required(read_lot(c.state(), c.next(), node));
+        Lease lease;
+        lease.node = node;
+        lease.owner = required(read_miner(c.state(), node)).owner;
+        lease.job = job;
+        lease.kind = wait.kind;
+        lease.price = cleared->base_price;
+        lease.epoch = c.next();
+        lease.from = c.clock.end;
+        lease.until = later(c.clock.end, c.params.epoch);
+        lease.instant = true;
+        lease_lot(c.work, lease, lot.ask);
+    }
+    cleared->instant += wait.lots;
+    store(c.state(), class_epoch_key(wait.kind, c.next()), *cleared);
+    count_received(c.state(), wait.tenant, wait.kind, wait.lots);
+    return true;
+}
+
+/// Whoever waits is served once, the most deprived first, and waits no more.
+void serve_waiting(Clearing& c, const Hash256& seed) {
+    struct Place {
+        std::uint64_t owed;
+        Hash256 lot;  // breaks ties
+        Hash256 job;
+        LotWait wait;
+    };
+    std::vector<Place> queue;
+    for (const auto& [job, wait] : list_lot_waits(c.state())) {
+        queue.push_back({read_tenant(c.state(), wait.tenant, wait.kind).owed(),
+                         base::Hasher("assay/market-wait/v1").add(seed).add(job).finish(), job, wait});
+        c.state().erase(lot_wait_key(job));
+    }
+    std::sort(queue.begin(), queue.end(), [](const Place& a, const Place& b) {
+        return a.owed != b.owed ? a.owed > b.owed : a.lot < b.lot;
+    });
+    for (const Place& place : queue)
+        if (!lease_left(c, place.job, place.wait))
+            tell_bid_lost(c, place.job, place.wait.kind, {}, Reason::kOutbid);
+}
+
+/// Who has fewer lots from the next epoch on is told before this one ends.
+void give_notice(Clearing& c) {
+    std::map<Hash256, std::int64_t> lost;
+    for (const std::uint64_t epoch : {c.clock.epoch, c.next()}) {
+        const Bytes prefix = KeyBuilder(Table::kLot).add_number(epoch, 8).take();
+        c.state().for_each(prefix, prefix, [&](ByteView, ByteView value) {
+            lost[stored<Lot>(value).job] += epoch == c.clock.epoch ? 1 : -1;
+            return true;
+        });
+    }
+    for (const auto& [job, lots] : lost)
+        if (lots > 0 && !job.is_zero())
+            c.work.tell(
+                {.kind = EventKind::kLotsLost, .job = job, .number = static_cast<std::uint64_t>(lots)});
+}
+
+}  // namespace
+
+void clear_next_epoch(Work& work, MarketClock& clock) {
+    Clearing c{.work = work, .clock = clock, .params = read_market_params(work.state)};
+    halve_tenants(c.state());
+    take_bids(c);
+    for (const auto& [node, ask] : list_lot_asks(c.state())) take_ask(c, node, ask);
+    const Hash256 seed = c.salts.finish();
+    for (auto& [kind, desk] : c.desks) clear_desk(c, kind, desk, seed);
+    serve_waiting(c, seed);
+    for (const auto& [node, profile] : c.gone) settle_if_idle(work, node, profile);
+    forget_old_classes(c.state(), c.next(), c.params);
+    give_notice(c);
+}
+
+}  // namespace assay::contracts

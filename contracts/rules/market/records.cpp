@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/market/records.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace assay::contracts {
+
+std::string_view to_text(MarketPhase phase) {
+    switch (phase) {
+        case MarketPhase::kStopped: return "stopped";
+        case MarketPhase::kSealing: return "sealing";
+        case MarketPhase::kOpening: return "opening";
+        case MarketPhase::kNotice: return "notice";
+    }
+    return "unknown";
+}
+
+std::optional<std::uint8_t> Machine::speed_bits() const {
+    if (speeds.empty()) return std::nullopt;
+    const std::uint64_t best = *std::max_element(speeds.begin(), speeds.end());
+    return static_cast<std::uint8_t>(std::bit_width(best));
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/market/terms.hpp"
+
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/history.hpp"
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/supply.hpp"
+
+namespace assay::contracts {
+
+std::optional<LotRange> market_terms_of(const JobTerms& job) {
+    if (!job.leases()) return std::nullopt;
+    return LotRange{job.spec.market.terms.gang, job.spec.market.terms.most};
+}
+
+bool takes_class(const JobTerms& job, const LotClass& kind) {
+    const program::MarketTerms& terms = job.spec.market.terms;
+    return kind.profile == job.spec.profile && kind.speed >= terms.least_speed &&
+           kind.memory >= terms.least_memory && kind.network >= terms.least_network;
+}
+
+Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price,
+                    Amount beside) {
+    const auto progress = read_job_progress(state, job);
+    if (!progress) return failed(reason_of_absence(state, job));
+    if (is_over(progress->phase)) return failed(Reason::kJobOver);
+    const auto terms = read_job_terms(state, job);
+    ASSAY_CHECK(terms.has_value());
+    if (!takes_class(*terms, kind)) return failed(Reason::kBadClass);
+    if (price > terms->spec.market.max_price) return failed(Reason::kPriceAboveCap);
+    const auto cost = round_cost(params_of(state, *terms), terms->spec, price, terms->slot_work);
+    if (!cost || saturating_sum(progress->escrow, beside) < *cost) return failed(Reason::kEscrowTooSmall);
+    return {};
+}
+
+}  // namespace assay::contracts

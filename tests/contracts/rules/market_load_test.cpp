@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long an epoch of many lots and bids takes. By default a small one, so that the path stays whole; with
+// ASSAY_MARKET_LOAD="LOTS BIDS CLASSES" in the environment of any size, with what each part took.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include "contracts/rules/conservation.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/market_world.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+struct Load {
+    std::size_t lots = 300;
+    std::size_t bids = 60;
+    std::size_t classes = 3;
+};
+
+Load wanted_load() {
+    Load load;
+    if (const char* text = std::getenv("ASSAY_MARKET_LOAD")) {
+        std::istringstream words(text);
+        words >> load.lots >> load.bids >> load.classes;
+        REQUIRE_FALSE(words.fail());
+    }
+    return load;
+}
+
+/// A state with so many miners and jobs, which came about by records instead of by their transactions.
+class Crowd {
+public:
+    explicit Crowd(const Load& load) : load_(load) {
+        Env env(patient_windows());
+        const Hash256 job = env.post(market_job());
+        const Job sample = env.job(job);
+        for (const auto& [key, value] : env.state().scan({})) state_.put(key, value);
+        block_ = env.block();
+        Supply supply = read_supply(state_);
+        for (std::size_t i = 0; i < load.lots; ++i) {
+            miners_.push_back(key_of("miner", i));
+            const PublicKey node = miners_.back().public_key();
+            store(state_, node_key(node), NodeKey{owner_of(i), 0, false});
+            store(state_, miner_key(node), Miner{.owner = owner_of(i), .endpoint = "h:1"});
+            store(state_, stake_key(node), Stake{amount(1'000'000), {}});
+            supply.stake = *supply.stake.plus(amount(1'000'000));
+            supply.minted = *supply.minted.plus(amount(1'000'000));
+        }
+        for (std::size_t i = 0; i < load.bids; ++i) {
+            buyers_.push_back(key_of("buyer", i));
+            const PublicKey node = buyers_.back().public_key();
+            store(state_, node_key(node), NodeKey{owner_of(i), 0, false});
+            jobs_.push_back(bytes_of("job " + std::to_string(i)));
+            add_job(sample, jobs_.back(), node, owner_of(i));
+            supply.escrow = *supply.escrow.plus(sample.escrow);
+            supply.minted = *supply.minted.plus(sample.escrow);
+        }
+        store(state_, supply_key(), supply);
+        REQUIRE(check_supply(state_).ok());
+    }
+
+    void send(const base::SecretKey& key, const Payload& payload) {
+        const std::uint64_t nonce = next_nonce(state_, key.public_key());
+        const Bytes bytes =
+            sign_transaction({key.public_key(), nonce, UINT64_MAX, payload}, key, block_.chain_id);
+        const auto outcome = apply_transaction(state_, block_, bytes);
+        if (!outcome.applied) FAIL(to_text(outcome.reason));
+    }
+    void seal() {
+        for (std::size_t i = 0; i < load_.lots; ++i)
+            send(miners_[i], LotSeal{lot_seal(block_.chain_id, miners_[i].public_key(), class_of(i), ask(i),
+                                              2, bytes_of("salt"))});
+        for (std::size_t i = 0; i < load_.bids; ++i)
+            send(buyers_[i], BidSeal{jobs_[i], bid_seal(block_.chain_id, jobs_[i], class_of(i), lots(i),
+                                                        bid(i), bytes_of("salt"))});
+    }
+    void open() {
+        for (std::size_t i = 0; i < load_.lots; ++i)
+            send(miners_[i], LotOpen{class_of(i), ask(i), 2, bytes_of("salt")});
+        for (std::size_t i = 0; i < load_.bids; ++i)
+            send(buyers_[i], BidOpen{jobs_[i], class_of(i), lots(i), bid(i), bytes_of("salt")});
+    }
+    /// To the height whose beginning ends the running part of the epoch.
+    Events end_part() {
+        block_.height = read_market_clock(state_).due();
+        return begin_block(state_, block_);
+    }
+    [[nodiscard]] const MemoryState& state() const { return state_; }
+
+private:
+    static base::SecretKey key_of(const std::string& word, std::size_t i) {
+        return base::SecretKey::from_seed(bytes_of(word + std::to_string(i)).view());
+    }
+    static PublicKey owner_of(std::size_t i) { return {bytes_of("owner " + std::to_string(i % 997)).bytes}; }
+    [[nodiscard]] LotClass class_of(std::size_t i) const {
+        LotClass kind = kFast;
+        kind.network = static_cast<std::uint8_t>(i % load_.classes % 20);
+        kind.memory = static_cast<std::uint8_t>(i % load_.classes / 20);
+        return kind;
+    }
+    static Amount ask(std::size_t i) { return amount(10 + i * 7919 % 500); }
+    static Amount bid(std::size_t i) { return amount(100 + i * 104'729 % 900); }
+    static std::uint32_t lots(std::size_t i) { return 1 + static_cast<std::uint32_t>(i % 4); }
+
+    void add_job(const Job& sample, const Hash256& id, const PublicKey& node, const PublicKey& owner) {
+        JobTerms terms = sample;
+        terms.buyer = owner;
+        terms.buyer_node = node;
+        store(state_, job_terms_key(id), terms);
+        store(state_, job_progress_key(id), static_cast<const JobProgress&>(sample));
+        store(state_, bidding_key(id), Bidding{});
+        store(state_, buyer_endpoint_key(id), std::string("h:1"));
+        state_.put(active_job_key(id), {});
+        state_.put(deadline_key({sample.due, DueKind::kJob, id}), {});
+    }
+
+    Load load_;
+    MemoryState state_;
+    BlockContext block_;
+    std::vector<base::SecretKey> miners_, buyers_;
+    std::vector<Hash256> jobs_;
+};
+
+template <class Do>
+double seconds(const char* what, const Do& act) {
+    const auto began = std::chrono::steady_clock::now();
+    act();
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    if (std::getenv("ASSAY_MARKET_LOAD") != nullptr) std::printf("%-24s %8.3f s\n", what, took);
+    return took;
+}
+
+}  // namespace
+
+TEST_CASE("market: an epoch of many lots and bids goes through the rules") {
+    const Load load = wanted_load();
+    Crowd crowd(load);
+    seconds("seals", [&] { crowd.seal(); });
+    seconds("to the openings", [&] { crowd.end_part(); });
+    seconds("openings", [&] { crowd.open(); });
+    Events events;
+    seconds("clearing", [&] { events = crowd.end_part(); });
+    std::size_t leased = 0;
+    for (const Event& event : events) leased += event.kind == EventKind::kLeased ? 1U : 0U;
+    CHECK(leased > load.bids / 2);
+    seconds("next epoch", [&] { crowd.end_part(); });
+    CHECK(read_market_clock(crowd.state()).epoch == 2);
+    CHECK(read_market_clock(crowd.state()).lots == load.lots);
+    CHECK(check_supply(crowd.state()).ok());
+    seconds("to the openings", [&] { crowd.end_part(); });
+    seconds("clearing without bids", [&] { crowd.end_part(); });
+    seconds("end of the leases", [&] { crowd.end_part(); });
+    CHECK(read_market_clock(crowd.state()).phase == MarketPhase::kStopped);
+    CHECK(crowd.state().scan(table_prefix(Table::kLease)).empty());
+}
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine's verified speed, and what a class that was not measured costs whoever overstates it.
+#include "contracts/rules/market/measure.hpp"
+
+#include "contracts/rules/market/tenants.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/market_world.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+LotClass of_speed(std::uint8_t bits) { return {program::Profile::kF32, bits, 5, 8}; }
+
+/// As if a round had shown so many bits of speed of m1.
+void measure(MarketWorld& w, std::uint8_t bits) {
+    const PublicKey& node = w.env.person("m1").node_key();
+    Machine machine = read_machine(w.env.state(), node, program::Profile::kF32);
+    machine.speeds = {(std::uint64_t{1} << bits) - 1};
+    if (!w.env.state().get(machine_key(node, program::Profile::kF32))) return;
+    w.env.edit<Machine>(machine_key(node, program::Profile::kF32), [&](Machine& one) { one = machine; });
+}
+
+}  // namespace
+
+TEST_CASE("market: the best of the recent rounds found right is a machine's verified speed") {
+    MarketWorld w;
+    Overlay state(w.env.state());
+    const PublicKey& node = w.env.person("m1").node_key();
+    const auto bits = [&] { return read_machine(state, node, program::Profile::kF32).speed_bits(); };
+    CHECK(bits() == std::nullopt);
+    note_speed(state, node, program::Profile::kF32, 100, 10);  // 10,000 thousandths of a unit a height
+    CHECK(bits() == 14);
+    note_speed(state, node, program::Profile::kF32, 1, 1'000);  // a round of which most was waiting
+    CHECK(bits() == 14);
+    CHECK(read_machine(state, node, program::Profile::kI16).speeds.empty());
+    for (std::size_t i = 0; i < kSpeedsKept; ++i) note_speed(state, node, program::Profile::kF32, 1, 10);
+    CHECK(bits() == 7);
+    CHECK(read_machine(state, node, program::Profile::kF32).speeds.size() == kSpeedsKept);
+    note_speed(state, node, program::Profile::kF32, ~base::Uint128{0} / 1'000, 0);
+    CHECK(bits() == kMaxSpeedBits);
+}
+
+TEST_CASE("market: settled rounds measure the machines of others, and never the buyer's own") {
+    Env env;
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+    const Hash256 job = env.post(small_job());
+    env.hold_auction(job, {{"m1", 0}, {"m2", 0}}, {"v1", "v2", "v3"});
+    play_round(env, job);
+    for (const RosterEntry& entry : env.job(job).roster) {
+        const Machine machine = read_machine(env.state(), entry.node, program::Profile::kF32);
+        REQUIRE_FALSE(entry.speeds.empty());
+        CHECK(machine.speeds == entry.speeds);
+    }
+    Env own;
+    own.miner("m1");
+    for (const char* name : {"v1", "v2", "v3"}) own.verifier(name);
+    const Hash256 mine = own.post(small_job(), "m1");
+    own.hold_auction(mine, {{"m1", 0}}, {"v1", "v2", "v3"});
+    play_round(own, mine);
+    CHECK_FALSE(own.job(mine).roster.front().speeds.empty());
+    CHECK(read_machine(own.state(), own.person("m1").node_key(), program::Profile::kF32).speeds.empty());
+}
+
+TEST_CASE("market: a class above the measured speed is refused, one at it gets its deposit back at once") {
+    for (const std::uint8_t asked : {std::uint8_t{9}, std::uint8_t{10}, std::uint8_t{11}}) {
+        MarketWorld w;
+        w.seal_lot("m1", {1, of_speed(4)});
+        w.open_and_clear();
+        measure(w, 10);
+        w.env.send(w.env.person("m1"), LotWithdraw{});
+        w.to_next_epoch();
+        REQUIRE(w.free_stake("m1") == amount(kPlenty));
+        w.seal_lot("m1", {1, of_speed(asked)});
+        w.to_opening();
+        if (asked > 10) {
+            w.env.refuse(Reason::kClassTooFast, w.env.person("m1"), w.lot_opening("m1"));
+        } else {
+            w.env.send(w.env.person("m1"), w.lot_opening("m1"));
+            CHECK(w.free_stake("m1") == amount(kPlenty));
+        }
+    }
+}
+
+TEST_CASE("market: what stands behind a class that was not measured is lost two bits below it") {
+    for (const std::uint8_t measured : {std::uint8_t{8}, std::uint8_t{9}, std::uint8_t{12}}) {
+        MarketWorld w;
+        const Amount burned = w.burned();
+        w.seal_lot("m1", {1, of_speed(10), 9});
+        w.seal_bid("buyer", {1, 500, of_speed(10)});
+        w.open_and_clear();
+        CHECK(w.free_stake("m1") == *amount(kPlenty).minus(w.params().lot_deposit));
+        w.to_next_epoch();
+        measure(w, measured);
+        w.seal_bid("buyer", {1, 500, of_speed(10)});
+        w.open_and_clear();
+        // Measured below its class, it stands in that class no more.
+        CHECK(read_lot_ask(w.env.state(), w.env.person("m1").node_key()).has_value() == (measured >= 10));
+        w.to_next_epoch();
+        const bool lost = measured == 8;
+        CHECK(w.burned() == (lost ? *burned.plus(w.params().lot_deposit) : burned));
+        CHECK((w.free_stake("m1") == amount(kPlenty)) == !lost);
+        if (!lost) continue;
+        REQUIRE(w.told(EventKind::kSealLost).size() == 1);
+        CHECK(w.told(EventKind::kSealLost).front().reason == Reason::kClassNotMet);
+    }
+}
+
+TEST_CASE("market: shares are equal, nobody is entitled to more than it wanted") {
+    const auto key = [](std::uint8_t byte) {
+        PublicKey one;
+        one.bytes.fill(byte);
+        return one;
+    };
+    const TenantShares shares{{key(1), {1, 1}}, {key(2), {10, 5}}, {key(3), {10, 0}}};
+    const auto entitled = entitlements(shares, 6);
+    CHECK(entitled.at(key(1)) == 1'000);
+    CHECK(entitled.at(key(2)) == 2'500);
+    CHECK(entitled.at(key(3)) == 2'500);
+    CHECK(entitlements(shares, 0).at(key(2)) == 0);
+    CHECK(entitlements({{key(1), {2, 2}}}, 9).at(key(1)) == 2'000);
+    MarketWorld w;
+    Overlay state(w.env.state());
+    count_shares(state, kFast, shares);
+    CHECK(read_tenant(state, key(3), kFast).owed() == 2'500);
+    CHECK(read_tenant(state, key(2), kFast).owed() == 0);
+    for (int epoch = 0; epoch < 12; ++epoch) halve_tenants(state);
+    CHECK_FALSE(state.get(tenant_key(key(3), kFast)));
+}
+
+}  // namespace assay::contracts::test
