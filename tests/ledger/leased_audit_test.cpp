@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "contracts/program/round_plan.hpp"
+#include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
@@ -94,6 +96,39 @@ TEST_CASE("payouts of a job that leases are right at every lot's price, and a ch
                     store(state, settlement_key(w.job, 1, static_cast<std::uint32_t>(again - lines.begin())),
                           line);
                 }).empty());
+}
+
+TEST_CASE("who loses a game by silence while the job waits is dropped, and is back by a later lease alone") {
+    LeasedWorld w;
+    w.start(1);
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kCheats}}});
+    REQUIRE(w.record().phase == JobPhase::kWaiting);
+    const std::uint32_t slot = w.line(0, "m2").slot;
+    const auto claim = read_claim(w.env.state(), {w.job, 0, ClaimKind::kSlot, slot});
+    REQUIRE(claim.has_value());
+    const program::RoundPlan plan(w.record().spec);
+    for (const Accusation& accusation : claim->accusations) {
+        const bool finalise = plan.is_finalise(accusation.unit);
+        w.env.send(w.env.by_node(accusation.verifier),
+                   DisputeOpen{w.job, 0, ClaimKind::kSlot, slot,
+                               finalise ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment,
+                               finalise ? 0 : accusation.unit});
+    }
+    CHECK_FALSE(w.entry("m2").dropped);
+    while (read_game(w.env.state(), w.job, 0)->is_open()) w.env.let_deadline_pass();
+    CHECK(read_game(w.env.state(), w.job, 0)->cost == replay_cost(w.record(), amount(500)));
+    CHECK(w.entry("m2").dropped_for == Reason::kDisputeSilent);
+    CHECK(w.entry("m2").dropped_round == 0);
+    w.lease("m1", 310, 1'000);
+    w.lease("m2", 420, 1'000);
+    w.begin();
+    REQUIRE(w.record().phase == JobPhase::kRounds);
+    CHECK(w.entry("m2").missed == kAbsenceWeight);
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kAbsent}}});
+    CHECK(w.line(1, "m2").reason == Reason::kNoCommitAgain);
+    const PayoutReport report = audit_payouts(w.env.with_evidence());
+    INFO(said(report));
+    CHECK(report.ok());
 }
 
 }  // namespace assay::ledger

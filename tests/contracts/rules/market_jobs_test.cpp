@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that lease their machines in the market: when they wait, begin, are preempted and go on, who works for
 // them, and what each slot pays.
+#include "contracts/rules/dispute/losses.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
@@ -89,6 +90,17 @@ TEST_CASE("its buyer ends a job that waits at once") {
     }
     CHECK(w.record().end_reason == Reason::kJobCancelled);
     CHECK(w.record().escrow.is_zero());
+}
+
+TEST_CASE("a job that waits, and whose data a game finds at fault, ends in the next block") {
+    LeasedWorld w;
+    w.start(1);
+    play_round(w.env, w.job);
+    REQUIRE(w.record().phase == JobPhase::kWaiting);
+    w.env.step([&](Work& work) { void_job(work, w.job); });
+    CHECK(w.record().phase == JobPhase::kWaiting);
+    w.env.next_block();
+    CHECK(w.record().end_reason == Reason::kJobVoid);
 }
 
 TEST_CASE("a slot pays its miner's lot's price, and who judges is paid by the round's highest") {
