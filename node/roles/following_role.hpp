@@ -90,6 +90,8 @@ protected:
         sender_.offer(name, std::move(payload));
     }
 
+    /// Whether an offer waits to be sent, or to be seen in a block.
+    [[nodiscard]] bool is_sending() const { return sender_.is_busy(); }
     /// Whether the owner has registered this node key for `role`. Keeps the endpoint current.
     bool registered(WorkRole role);
     /// Plans every job that has not ended: `round` those in their rounds, then `bidding` the others, so that

@@ -233,6 +233,14 @@ bool JobBench::vouched(const contracts::StateView& state, const contracts::Job& 
     return false;
 }
 
+bool JobBench::fits(const contracts::StateView& state, const contracts::Job& job, Worker worker) {
+    if (refused_.contains(job.id)) return false;
+    if (fitting_.contains(job.id) || worker == Worker::kAtWork) return true;
+    if (!gather_data(state, job, Pin::kEvictable) || !may_ask(job.id)) return false;
+    open_in_worker(job);
+    return false;
+}
+
 std::optional<SharedDescriptor> JobBench::prepare(const contracts::StateView& state,
                                                   const contracts::Job& job, Pin pin) {
     // The worker turns to a job only when nothing is missing any more: two jobs that wait for bytes would
@@ -300,6 +308,7 @@ void JobBench::on_opened(const contracts::Job& job, const WorkerAnswered& answer
         seams_.log.info("job " + job.id.brief() + " is open: " + std::to_string(opened->parameters) +
                         " parameters, a step takes " + step_memory(*opened));
         open_job_ = job.id;
+        fitting_.insert(job.id);
         return;
     }
     rest(job.id);  // a frame of another kind: the worker is not of our build
@@ -385,6 +394,7 @@ void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, con
     if (tidied_for_ != rounds) {
         const auto ended = [&](const base::Hash256& id) { return contracts::has_ended(state, id); };
         std::erase_if(refused_, ended);
+        std::erase_if(fitting_, ended);
         std::erase_if(not_before_ns_, [&](const auto& entry) { return ended(entry.first); });
         pin_needed(state, me, rounds, keep);
         tidied_for_ = std::move(rounds);

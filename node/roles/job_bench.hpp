@@ -137,6 +137,11 @@ public:
     /// work, and may be dropped again: nothing is pinned for a job that may go to others.
     bool vouched(const contracts::StateView& state, const contracts::Job& job, Worker worker);
 
+    /// Before bidding: whether the worker could open the job, which it refuses where its memory is too small:
+    /// the log then names what is needed and what there is. False until that is known, and for ever when it
+    /// does not fit. While the worker is at work it is not known, and this is true.
+    bool fits(const contracts::StateView& state, const contracts::Job& job, Worker worker);
+
     /// True when the worker has this job open, as far as is known: what it computes is then of this job.
     /// Otherwise starts whatever is missing for that, the base state apart. REQUIRES that no request of the
     /// caller is at work in the worker but of this job, which is open then.
@@ -210,6 +215,7 @@ private:
     std::optional<base::Hash256> open_job_;          ///< in the worker, as far as is known
     bool asking_ = false;                            ///< OpenJob or Initial is at work
     std::map<base::Hash256, BlobId> initial_blobs_;  ///< job -> base state of round 0, checked
+    std::set<base::Hash256> fitting_;                ///< jobs that the worker has opened
     std::set<base::Hash256> refused_;  ///< jobs whose data or initial root are not what they say
     std::map<base::Hash256, std::uint64_t> not_before_ns_;  ///< job -> when the worker is asked again
     std::uint64_t tidied_at_ = 0;                           ///< height

@@ -67,7 +67,9 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
           [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}
 
 void MinerRole::plan() {
-    if (!registered(WorkRole::kMiner)) return;
+    look_at_order();
+    note_terms();
+    if (!registered(WorkRole::kMiner)) return end_if_drained();
     note_pace();
     take_over_notes();
     for (const auto& [key, training] : training_) {
@@ -87,6 +89,7 @@ void MinerRole::plan() {
         parts().seams.blobs.lend_to(outward_peers(state(), me()));
     forget_ended_jobs();
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
+    end_if_drained();
 }
 
 bool MinerRole::checked_before_asking(const contracts::Job& job) {
@@ -97,13 +100,15 @@ bool MinerRole::checked_before_asking(const contracts::Job& job) {
     }
     // Without the data it would pay for rounds in which it cannot train.
     if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
-    return bench_.vouched(state(), job, is_working() || games_.computing() ? Worker::kAtWork : Worker::kFree);
+    const Worker worker = is_working() || games_.computing() ? Worker::kAtWork : Worker::kFree;
+    return bench_.fits(state(), job, worker) && bench_.vouched(state(), job, worker);
 }
 
 void MinerRole::plan_bidding(const contracts::Job& job) {
     if (job.phase == contracts::JobPhase::kRefill) return plan_join(job);
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
+        if (!takes_on(job)) return;
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
         if (!locks_within_limits(job) || !can_hold(job) || !can_keep(job) || !checked_before_asking(job))
             return;
@@ -333,6 +338,8 @@ void MinerRole::forget_ended_jobs() {
     std::erase_if(weighed_, is_over);
     std::erase_if(short_of_, is_over);
     std::erase_if(no_room_, is_over);
+    std::erase_if(too_long_, is_over);
+    std::erase_if(priced_, is_over);
     std::erase_if(segment_ns_, [&](const auto& entry) { return is_over(entry.first.first); });
     for (std::set<SlotKey>* const slots : {&late_, &moved_})
         std::erase_if(*slots, [&](const SlotKey& key) { return is_over(std::get<0>(key)); });

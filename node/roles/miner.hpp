@@ -13,8 +13,11 @@
 #include "node/roles/following_role.hpp"
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/miner_order.hpp"
+#include "node/roles/miner_power.hpp"
 #include "node/roles/misconduct.hpp"
 #include "node/roles/quarreller.hpp"
+#include "node/roles/working_hours.hpp"
 
 namespace assay::node {
 
@@ -32,6 +35,8 @@ struct MinerOptions {
     /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
     base::Amount lock_job = base::units(60 * base::kUnitsPerToken);
+    WorkingHours hours = {};                         ///< in which it takes on work
+    std::optional<PowerTerms> power = std::nullopt;  ///< nothing: as noted by a process before this one
 };
 
 /// What a miner keeps of one slot's round, on disk before anything about it is said on the ledger.
@@ -94,6 +99,25 @@ private:
 
     void plan() override;
     bool forget_work_of(const std::string& device) override;
+    /// Reads what its owner wants, at each block and by the clock.
+    void look_at_order();
+    /// Whether it may ask for jobs and places: its owner lets it, and it is one of the hours for that.
+    bool takes_on_work();
+    /// The same of this job: where a slot's time is known, it ends within these hours.
+    bool takes_on(const contracts::Job& job);
+    /// What it measured, as noted here or by a process before this one.
+    MinerPace& pace_note();
+    void keep_pace();
+    /// Keeps ask and cost of power where the commands of the home find them, once.
+    void note_terms();
+    /// A slot was trained here as a whole, in so long.
+    void measure_slot(const SlotWork& work, std::uint64_t ns);
+    /// What an hour of the job's work brings, and what its power costs: once for each job, in the log.
+    void say_what_it_brings(const contracts::Job& job);
+    /// What it must not end before; empty: nothing.
+    std::string still_needed_for();
+    /// Ends the role where it drains and nothing needs it.
+    void end_if_drained();
     void plan_bidding(const contracts::Job& job);
     /// What it seals: its ask, or what a bidder of Misconduct::kSnipingBidder seals in its place.
     [[nodiscard]] base::Amount sealed_price() const;
@@ -182,7 +206,8 @@ private:
     void on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer);
     void on_train_frame(const SlotKey& key, const WorkerAnswered& answer);
     void on_boundary(SlotWork& work, const WorkerAnswered& answer);
-    void on_trained(SlotWork& work, const WorkerAnswered& answer);
+    /// `whole`: all of it was trained at one time.
+    void on_trained(SlotWork& work, const WorkerAnswered& answer, bool whole);
     /// The store did not take what was trained: nothing more is for a while.
     void stop_training(const SlotWork& work);
     /// Whether every state that it may have to serve is in the store.
@@ -238,6 +263,15 @@ private:
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
     bool notes_taken_over_ = false;
     std::uint64_t lent_at_ = 0;  ///< height at which calls were last lent
+    MinerOrder order_ = MinerOrder::kWork;
+    bool in_hours_ = true;
+    std::optional<MinerPace> own_pace_;
+    bool terms_noted_ = false;
+    std::set<base::Hash256> too_long_;  ///< jobs whose slots do not end within the hours; the log has said so
+    std::set<base::Hash256> priced_;    ///< jobs of which the log has said what they bring
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
+    bool order_unread_ = false;                                          ///< the log has said so
+    std::string waits_for_;  ///< while it drains; the log has said so
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
     std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so

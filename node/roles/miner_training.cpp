@@ -163,12 +163,14 @@ std::vector<frames::Drill> MinerRole::drills_of(std::uint32_t round) const {
 }
 
 void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
-    if (answer.last) training_.erase(key);
+    const auto training = training_.find(key);
+    const bool whole = training != training_.end() && training->second.from == 0;
+    if (answer.last && training != training_.end()) training_.erase(training);
     SlotWork& work = work_of(key);
     const bool refused = std::holds_alternative<frames::Refusal>(answer.message);
     if (!refused && is_unsound(answer.device)) return;  // it was under way when that was found
     if (std::holds_alternative<frames::Boundary>(answer.message)) return on_boundary(work, answer);
-    if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
+    if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer, whole);
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
         const std::string text = round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
                                  " not trained: " + refusal->text;
@@ -244,7 +246,7 @@ bool MinerRole::forget_work_of(const std::string& device) {
     return true;
 }
 
-void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
+void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer, bool whole) {
     const auto& trained = std::get<frames::Trained>(answer.message);
     std::vector<BlobId> boundaries = work.boundary_blobs;
     const std::size_t reached = trained.trace.boundaries.size();
@@ -269,6 +271,7 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     store(work);
     log().info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
                std::to_string(trained.nanoseconds / 1'000'000) + " ms");
+    if (whole && !trained.trace.divergence) measure_slot(work, trained.nanoseconds);
 }
 
 }  // namespace assay::node

@@ -56,6 +56,9 @@ public:
     /// n blocks or n ticks.
     void tick();
 
+    /// Whether a transaction is queued, or in flight, or accepted at a height that is not followed yet.
+    [[nodiscard]] bool is_busy() const { return !queue_.empty() || in_flight_ || !settling_.empty(); }
+
     [[nodiscard]] const base::PublicKey& key() const { return key_.public_key(); }
 
 private:

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <set>
 
@@ -24,6 +25,14 @@ public:
     [[nodiscard]] std::int64_t wall_ms() const override {
         const auto since = std::chrono::system_clock::now().time_since_epoch();
         return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+    }
+    [[nodiscard]] std::int64_t local_ms() const override {
+        const std::int64_t wall = wall_ms();
+        const auto seconds = static_cast<std::time_t>(wall / 1'000);
+        std::tm local{};
+        // Where the zone is not known, it is UTC.
+        return ::localtime_r(&seconds, &local) == nullptr ? wall
+                                                          : wall + 1'000 * std::int64_t{local.tm_gmtoff};
     }
 };
 

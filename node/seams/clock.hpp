@@ -8,8 +8,9 @@
 namespace assay::node {
 
 /// Two clocks that must not be confused. The monotonic one measures. The wall clock is shown to
-/// people, and says whether a block may be one that was just made (node/roles/live_blocks.hpp); nothing else
-/// is decided by it (rules count heights).
+/// people, says whether a block may be one that was just made (node/roles/live_blocks.hpp), and in which
+/// hours a miner takes on work (node/roles/working_hours.hpp); nothing else is decided by it (rules count
+/// heights).
 class Clock {
 public:
     virtual ~Clock() = default;
@@ -17,6 +18,8 @@ public:
     [[nodiscard]] virtual std::uint64_t mono_ns() const = 0;
     /// Milliseconds since 1970-01-01 UTC, as far as this machine knows.
     [[nodiscard]] virtual std::int64_t wall_ms() const = 0;
+    /// The same as people here read it: milliseconds of a clock that showed 1970-01-01 00:00 in local time.
+    [[nodiscard]] virtual std::int64_t local_ms() const { return wall_ms(); }
 };
 
 /// Unpredictable bytes (seeds, salts, jitter). Never for anything that others must recompute.

@@ -21,7 +21,8 @@ Made from the program's own help by `python3 tests/tools/cli_page.py --write`; a
 
 Settings come from the flag, else the environment (`ASSAY_HOME`, `ASSAY_NODE`, `ASSAY_OUTPUT`), else `assay.toml` in the
 home (`node`, `output`), else the default. `ASSAY_THREADS`, `ASSAY_TARGETS`, `ASSAY_MEMORY` and
-`ASSAY_DEVICE_MEMORY` set threads, kernels and memory of the worker, `ASSAY_DUTY` the percent of the time in which it computes.
+`ASSAY_DEVICE_MEMORY` set threads, kernels and memory of the worker, `ASSAY_DUTY` the
+percent of the time in which it computes.
 """
 
 

@@ -38,6 +38,7 @@ struct MarketOptions {
     std::map<std::string, std::vector<PlannedDrill>> drills;  ///< of single miners
     std::set<std::string> colluding;             ///< verifiers that say what the first miner claims
     std::map<std::string, Misconduct> conducts;  ///< of single verifiers
+    std::map<std::string, MinerOptions> limits;  ///< hours and power of single miners
     std::map<std::string, double> challenges;    ///< `challenge` of single verifiers and buyers
 
     [[nodiscard]] double challenge_of(const std::string& name) const {
@@ -48,7 +49,8 @@ struct MarketOptions {
         const auto ask = asks.find(name);
         const base::Amount price =
             ask == asks.end() ? base::units(500) : base::Amount::of(ask->second).value();
-        MinerOptions options{.ask = price, .drills = {}};
+        MinerOptions options = limits.contains(name) ? limits.at(name) : MinerOptions{};
+        options.ask = price;
         if (drills.contains(name)) options.drills = drills.at(name);
         return options;
     }

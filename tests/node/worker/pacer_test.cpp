@@ -50,14 +50,14 @@ std::uint64_t computed_ns(pid_t process) {
     return file >> ns ? ns : 0;
 }
 
-struct Trained {
+struct PacedRun {
     base::Hash256 update;
     std::vector<base::Hash256> boundaries;
     std::uint64_t took_ns = 0;
     std::uint64_t computed_ns = 0;
 };
 
-Trained trained_at(unsigned duty) {
+PacedRun trained_at(unsigned duty) {
     WorkerOptions how = options();
     how.duty = duty;
     const auto worker = WorkerProcess::start(how);
@@ -74,8 +74,8 @@ Trained trained_at(unsigned duty) {
 }  // namespace
 
 TEST_CASE("rests leave the bits alone, and are in the time that a slot is said to have taken") {
-    const Trained whole = trained_at(100);
-    const Trained tenth = trained_at(10);
+    const PacedRun whole = trained_at(100);
+    const PacedRun tenth = trained_at(10);
     CHECK(tenth.update == whole.update);
     CHECK(tenth.boundaries == whole.boundaries);
     // What comes after the last step is rested for after the answer. Other processes only add to the time.

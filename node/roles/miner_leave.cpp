@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a miner that is told to pause or to drain asks for nothing more, and how one that drains knows that
+// nothing needs it.
+#include <algorithm>
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/tables.hpp"
+#include "node/roles/miner.hpp"
+
+namespace assay::node {
+
+namespace {
+
+/// An idle ledger makes no blocks: the order is looked at by the clock, too.
+constexpr std::uint64_t kOrderPauseNs = 500'000'000;
+
+bool has_open_slot_claim(const contracts::StateView& state, const base::Hash256& job,
+                         const base::PublicKey& miner) {
+    bool found = false;
+    contracts::for_each_claim_of(state, job, miner, contracts::ClaimKind::kSlot,
+                                 [&](const contracts::ClaimId&) {
+                                     found = true;
+                                     return false;
+                                 });
+    return found;
+}
+
+/// Whether a slot of the running round goes on with a state that this miner hands on.
+bool hands_on(const contracts::StateView& state, const contracts::Job& job, const base::PublicKey& miner) {
+    if (job.phase != contracts::JobPhase::kRounds) return false;
+    const auto slots = contracts::list_slots(state, job.id, job.round);
+    return std::any_of(slots.begin(), slots.end(), [&](const contracts::SlotRound& slot) {
+        const auto carried = contracts::carried_in(state, job.id, job.round, slot.slot);
+        return !carried.nothing() && carried.holder == miner;
+    });
+}
+
+/// What of the job the miner cannot leave; empty: nothing.
+std::string bound_by(const contracts::StateView& state, const contracts::Job& job,
+                     const base::PublicKey& miner) {
+    const bool bidding =
+        job.phase == contracts::JobPhase::kAskCommit || job.phase == contracts::JobPhase::kAskReveal;
+    const std::string name = " job " + job.id.brief();
+    if (bidding && contracts::read_ask(state, job.id, miner)) return "its ask for" + name;
+    const bool member = std::any_of(job.roster.begin(), job.roster.end(),
+                                    [&](const auto& entry) { return entry.node == miner && !entry.dropped; });
+    if (member && !contracts::is_over(job.phase)) return "its place in" + name;
+    if (has_open_slot_claim(state, job.id, miner)) return "the window of its claims in" + name;
+    if (hands_on(state, job, miner)) return "a state that it hands on in" + name;
+    return {};
+}
+
+}  // namespace
+
+void MinerRole::look_at_order() {
+    const std::uint64_t now = parts().seams.clock.mono_ns();
+    if (order_seen_ && order_seen_->first == height() && now < order_seen_->second + kOrderPauseNs) return;
+    order_seen_ = {height(), now};
+    const auto read = read_order(parts().seams.disk);
+    // Who cannot tell what its owner wants takes on nothing.
+    const MinerOrder order = read.ok() ? *read : MinerOrder::kPause;
+    if (!read.ok() && !order_unread_) log().warn(read.error().what + "; nothing is asked for meanwhile");
+    order_unread_ = !read.ok();
+    if (order == order_) return;
+    order_ = order;
+    if (order == MinerOrder::kWork) {
+        log().info("told to work: asks for jobs");
+    } else {
+        log().info("told to " + std::string(to_text(order)) + ": asks for nothing more" +
+                   (order == MinerOrder::kDrain ? ", and ends once nothing needs it" : "") +
+                   "; assay miner resume takes it back");
+    }
+}
+
+std::string MinerRole::still_needed_for() {
+    if (is_sending()) return "a transaction that is under way";
+    if (!contracts::list_open_games(state(), me()).empty() || games_.computing()) return "a dispute";
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        const auto job = contracts::read_job(state(), id);
+        if (!job) continue;
+        if (std::string why = bound_by(state(), *job, me()); !why.empty()) return why;
+    }
+    return {};
+}
+
+void MinerRole::end_if_drained() {
+    if (order_ != MinerOrder::kDrain) return;
+    const std::string why = still_needed_for();
+    if (std::exchange(waits_for_, why) != why && !why.empty()) log().info("draining: waits for " + why);
+    if (!why.empty()) return;
+    log().info("drained: nothing needs this miner any more");
+    parts().finish(std::nullopt);
+}
+
+}  // namespace assay::node

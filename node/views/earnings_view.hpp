@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives a miner's owner what its work came to, from the settlements that the ledger holds: for each round,
+// and summed over days or jobs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "contracts/rules/tables.hpp"
+#include "node/views/json.hpp"
+
+namespace assay::node {
+
+enum class EarningsBy : std::uint8_t { kRound, kJob, kDay };
+std::string_view to_text(EarningsBy by);
+
+/// What a miner's work in one round of a job came to, or in all that a row sums up.
+struct EarningsRow {
+    std::string day;                     ///< of the settlement, UTC: 2026-11-26; empty unless asked for
+    std::optional<base::Hash256> job;    ///< none in a row of a day, and in the total
+    std::optional<std::uint32_t> round;  ///< none where the row is of no single round: of an ask, or a sum
+    std::uint64_t slots = 0;             ///< that were settled
+    std::uint64_t work_units = 0;        ///< of those that were paid
+    base::Amount earned;                 ///< as the ledger counts it (Miner::earned)
+    base::Amount held;      ///< of all pay, what is set aside until the window of its claim is over
+    base::Amount returned;  ///< of `earned`, what went back since the claim lost a game
+    base::Amount lost;      ///< bonds and deposits (Miner::forfeited)
+    std::optional<base::Amount> power_cost;  ///< of the paid work; nothing where a pace is not known
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("day", day);
+        visit("job", job);
+        visit("round", round);
+        visit("slots", slots);
+        visit("work_units", work_units);
+        visit("earned", earned);
+        visit("held", held);
+        visit("returned", returned);
+        visit("lost", lost);
+        visit("power_cost", power_cost);
+    }
+};
+
+struct Earnings {
+    base::PublicKey miner;
+    EarningsBy by = EarningsBy::kRound;
+    std::vector<EarningsRow> rows;
+    EarningsRow total;
+    /// Of the ledger's own record. The total's are the same where the history of ended jobs is at hand.
+    base::Amount ledger_earned, ledger_forfeited;
+
+    [[nodiscard]] bool complete() const {
+        return total.earned == ledger_earned && total.lost == ledger_forfeited;
+    }
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("miner", miner);
+        visit("by", by);
+        visit("rows", rows);
+        visit("total", total);
+        visit("ledger_earned", ledger_earned);
+        visit("ledger_forfeited", ledger_forfeited);
+        visit("complete", complete());
+    }
+};
+
+/// What only the command knows.
+struct EarningsSources {
+    /// The UTC day of a block; needed for EarningsBy::kDay alone.
+    std::function<base::Outcome<std::string>(std::uint64_t height)> day_of = nullptr;
+    /// What the power of so much work cost; null or nothing: not known.
+    std::function<std::optional<base::Amount>(const contracts::Job& job, std::uint64_t work_units)> power =
+        nullptr;
+};
+
+/// Rows ascending by day, or by job and round. REQUIRES a registered miner. Fails where day_of does.
+base::Outcome<Earnings> miner_earnings(const contracts::StateView& state, const base::PublicKey& miner,
+                                       EarningsBy by, const EarningsSources& sources);
+
+}  // namespace assay::node
