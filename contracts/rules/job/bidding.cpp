@@ -3,6 +3,7 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/identity/team.hpp"
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/leaving.hpp"
