@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity local-steps fuzz soak recomputes market-proof
+.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity local-steps fuzz soak recomputes market-proof market-record
 .PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record format lint clean
 .DEFAULT_GOAL := help
 
@@ -62,7 +62,7 @@ cuda-record: ## on a machine with a card: everything that needs one, into docs/b
 bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
 	@build/bin/assay bench gemm train $(BENCH_FLAGS)
 
-bench-peers: ## PyTorch into .venv, where make bench finds it
+bench-peers: ## PyTorch and HiGHS into .venv, where make bench and assay bench market find them
 	@.ci/setup peers
 
 bench-record: build bench-peers ## half an hour on a quiet machine: every row, GPT-2 124M too, into docs/benchmarks.md
@@ -72,6 +72,10 @@ bench-record: build bench-peers ## half an hour on a quiet machine: every row, G
 bench-disputes: build ## some minutes of a core: what disputes weigh at real shapes, into docs/reference/disputes.md
 	@build/bin/assay bench verify --only disputes -o json > build/disputes.json
 	@python3 tests/tools/dispute_page.py build/disputes.json
+
+market-record: build bench-peers ## some minutes of a core: clearing beside HiGHS and McAfee's rule, into docs/market.md
+	@build/bin/assay bench market -o json > build/market.json
+	@python3 tests/tools/market_page.py build/market.json
 
 bench-pairs: build ## BASE=other/build/bin: whether training steps became slower, both builds taking turns; PAIRS_FLAGS=…
 	@python3 tests/tools/bench_pairs.py $(BASE) build/bin $(PAIRS_FLAGS)

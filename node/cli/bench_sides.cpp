@@ -15,16 +15,7 @@ using base::Outcome;
 
 namespace {
 
-/// The venv of make bench-peers: ASSAY_PEER_PYTHON, else .venv of the folder above build/bin.
-std::filesystem::path find_python(const std::filesystem::path& own) {
-    std::error_code error;
-    if (const char* named = std::getenv("ASSAY_PEER_PYTHON"); named != nullptr && *named != '\0')
-        return named;
-    const std::filesystem::path venv = own.parent_path().parent_path().parent_path() / ".venv";
-    // Packages are installed one after the other: the stamp says that all are there (.ci/setup).
-    if (!std::filesystem::exists(venv / "installed-requirements", error)) return {};
-    return venv / "bin" / "python";
-}
+constexpr const char* kTorchStamp = "installed-requirements";
 
 std::vector<std::string> allowed_targets(const std::string& restriction) {
     std::vector<std::string> targets = trainer::machine_targets();
@@ -48,13 +39,22 @@ std::vector<std::pair<std::string, std::string>> instruction_set(const std::stri
 
 }  // namespace
 
+std::filesystem::path peer_python(const std::filesystem::path& own, const std::string& stamp) {
+    std::error_code error;
+    if (const char* named = std::getenv("ASSAY_PEER_PYTHON"); named != nullptr && *named != '\0')
+        return named;
+    const std::filesystem::path venv = own.parent_path().parent_path().parent_path() / ".venv";
+    if (!std::filesystem::exists(venv / stamp, error)) return {};
+    return venv / "bin" / "python";
+}
+
 Outcome<BenchSides> BenchSides::of_this_machine() {
     BenchSides sides;
     const std::string restriction = trainer::targets_from_environment();
     ASSAY_TRY(trainer::choose_target(restriction));
     ASSAY_ASSIGN(sides.worker_, find_worker_program({}));
     ASSAY_ASSIGN(const auto own, own_program());
-    sides.python_ = find_python(own);
+    sides.python_ = peer_python(own, kTorchStamp);
     const auto libtorch = own.parent_path() / "assay-libtorch-peer";
     std::error_code absent;
     if (std::filesystem::exists(libtorch, absent)) sides.libtorch_ = libtorch;
@@ -78,7 +78,7 @@ Outcome<BenchSides> BenchSides::of_device(const std::string& device, const std::
     BenchSides sides;
     ASSAY_ASSIGN(sides.worker_, find_worker_program({}));
     ASSAY_ASSIGN(const auto own, own_program());
-    sides.python_ = find_python(own);
+    sides.python_ = peer_python(own, kTorchStamp);
     sides.script_ = own.parent_path() / "assay-torch-peer.py";
     sides.f32_ = {{"f32", device}};
     sides.i16_ = {{"i16", device}};

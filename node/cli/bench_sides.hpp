@@ -18,6 +18,11 @@ struct OurSide {
     std::string target;
 };
 
+/// The Python of make bench-peers: ASSAY_PEER_PYTHON, else .venv of the folder above build/bin, where `own`
+/// lies. Empty where there is none. Packages are installed one after the other: `stamp`, a file in .venv,
+/// says that all of a list are there (.ci/setup).
+std::filesystem::path peer_python(const std::filesystem::path& own, const std::string& stamp);
+
 class BenchSides {
 public:
     static base::Outcome<BenchSides> of_this_machine();

@@ -23,8 +23,8 @@ Amount base_price_for(const StateView& state, const LotClass& kind, std::uint64_
     if (!book) return least;
     const auto before = read_class_epoch(state, kind, epoch - 1);
     if (!before) return std::max(book->base_price, least);
-    return next_base_price(book->base_price, std::uint64_t{before->sold} + before->instant, before->offered,
-                           least);
+    return next_base_price(book->base_price, std::uint64_t{before->sold} + before->instant,
+                           before->offered - before->above, least);
 }
 
 void write_class_epoch(State& state, const LotClass& kind, std::uint64_t epoch, const ClassEpoch& cleared,

@@ -152,6 +152,8 @@ void clear_desk(Clearing& c, const LotClass& kind, Desk& desk, const Hash256& se
     cleared.sold = static_cast<std::uint32_t>(outcome.matches.size());
     cleared.lowest = outcome.lowest;
     cleared.highest = outcome.highest;
+    for (std::size_t i = 0; i < sold.size(); ++i)
+        cleared.above += !sold[i] && desk.market.asks[i].price > cleared.base_price ? 1U : 0U;
     // A class that nobody offers in has no price to keep, and costs its bidders nothing to name.
     if (cleared.offered > 0) write_class_epoch(c.state(), kind, c.next(), cleared, c.params);
     for (std::size_t i = 0; i < sold.size(); ++i)

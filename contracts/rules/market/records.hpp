@@ -166,14 +166,15 @@ struct ClassEpoch {
     std::uint32_t bids = 0;     ///< opened, and covered by their escrow
     std::uint32_t wanted = 0;   ///< lots of those
     std::uint32_t offered = 0;  ///< lots
+    std::uint32_t above = 0;    ///< of those: not sold, and asked more than the base price
     std::uint32_t sold = 0;     ///< by the auction
     std::uint32_t instant = 0;  ///< leased at the base price behind it
     std::optional<Amount> lowest;
     std::optional<Amount> highest;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.base_price, self.bids, self.wanted, self.offered, self.sold, self.instant, self.lowest,
-              self.highest);
+        visit(self.base_price, self.bids, self.wanted, self.offered, self.above, self.sold, self.instant,
+              self.lowest, self.highest);
     }
 };
 

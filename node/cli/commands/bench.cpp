@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay bench gemm|train|state|verify
+// assay bench gemm|train|state|verify|market
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "node/cli/bench_market.hpp"
 #include "node/cli/bench_plan.hpp"
 #include "node/cli/bench_state.hpp"
 #include "node/cli/commands.hpp"
@@ -50,6 +51,13 @@ double load() {
 std::string number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, value < 100 ? "%.2f" : "%.0f", value);
+    return text;
+}
+
+/// Shares of one: five digits behind the point.
+std::string precise(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, value < 10 ? "%.5f" : "%.1f", value);
     return text;
 }
 
@@ -96,14 +104,57 @@ void print_shapes(const Context& context, const std::vector<DisputeShape>& shape
     table.print(context.out);
 }
 
+void print_market(const Context& context, const MarketBench& bench) {
+    const auto or_dash = [](const std::optional<double>& value) { return value ? number(*value) : "-"; };
+    TextTable table({{"market"},
+                     {"shape"},
+                     {"ours", Align::kRight},
+                     {"unit"},
+                     {"limit", Align::kRight},
+                     {"met"},
+                     {"peer"},
+                     {"peer's", Align::kRight},
+                     {"ratio", Align::kRight}});
+    for (const MarketRow& row : bench.rows)
+        table.row({row.name, row.shape, precise(row.value), row.unit, or_dash(row.limit),
+                   !row.limit   ? "-"
+                   : *row.met() ? "yes"
+                                : "NO",
+                   row.peer.empty() ? "-" : row.peer, row.peer_value ? precise(*row.peer_value) : "-",
+                   or_dash(row.ratio)});
+    if (!bench.rows.empty()) table.print(context.out);
+    TextTable shares({{"family"},
+                      {"shape"},
+                      {"rule"},
+                      {"markets", Align::kRight},
+                      {"welfare", Align::kRight},
+                      {"worst", Align::kRight},
+                      {"paying", Align::kRight},
+                      {"worst", Align::kRight},
+                      {"lots", Align::kRight},
+                      {"left over", Align::kRight},
+                      {"sellers' gain", Align::kRight},
+                      {"can gain", Align::kRight}});
+    for (const WelfareRow& row : bench.welfare)
+        shares.row(
+            {row.family, row.shape, row.rule, std::to_string(row.plan.markets), precise(row.found.welfare),
+             precise(row.found.welfare_worst), row.paying ? precise(*row.paying) : "-",
+             row.paying_worst ? precise(*row.paying_worst) : "-", precise(row.found.lots),
+             precise(row.found.left_over), precise(row.found.sellers_gain), precise(row.found.can_gain)});
+    if (!bench.welfare.empty()) shares.print(context.out);
+}
+
 base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (flags.kinds.empty()) {
-        return base::fail(base::ErrorKind::kUsage, "kinds: nothing to measure is named",
-                          "name one or more of gemm, train, state and verify, or run `assay bench comm`");
+        return base::fail(
+            base::ErrorKind::kUsage, "kinds: nothing to measure is named",
+            "name one or more of gemm, train, state, verify and market, or run `assay bench comm`");
     }
     const std::set<std::string> kinds(flags.kinds.begin(), flags.kinds.end());
-    if (!flags.options.device.empty() && (kinds.contains("state") || kinds.contains("verify"))) {
-        return base::fail(base::ErrorKind::kUsage, "--device: state and verify are measured on the processor",
+    if (!flags.options.device.empty() &&
+        (kinds.contains("state") || kinds.contains("verify") || kinds.contains("market"))) {
+        return base::fail(base::ErrorKind::kUsage,
+                          "--device: state, verify and market are measured on the processor",
                           "name gemm, train or both with --device");
     }
     WorkerOptions checked;
@@ -124,9 +175,14 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
         ASSAY_TRY(bench_verify(options, report));
         shapes = dispute_shapes({.only = options.only}, report.note);
     }
+    MarketBench market;
+    if (kinds.contains("market")) {
+        ASSAY_ASSIGN(market, bench_market(options, report.note));
+    }
     if (!context.json()) {
-        if (shapes.empty() || !rows.empty()) print_table(context, rows);
+        if (!rows.empty()) print_table(context, rows);
         print_shapes(context, shapes);
+        print_market(context, market);
         if (!options.device.empty() && !is_card(options.device))
             context.out << "Emulated: the time of an emulation, the speed of nothing.\n";
         context.out << "machine: " << cpu_name() << ", targets";
@@ -146,6 +202,10 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     body("machine", machine.take());
     body("rows", rows);
     if (kinds.contains("verify")) body("disputes", shapes);
+    if (kinds.contains("market")) {
+        body("market", market.rows);
+        body("welfare", market.welfare);
+    }
     context.print_json("assay.bench/v1", body.take());
     return {};
 }
@@ -178,13 +238,15 @@ void add_bench_commands(CLI::App& app, Context& context) {
         }
     });
     command
-        .add_option("kinds", flags->kinds,
-                    "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
-                    "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
-                    "a role's start. verify: what tracing, storing and replaying a slot's round cost, and "
-                    "what a dispute over each "
-                    "operator weighs at real shapes (--only disputes: that alone)")
-        ->check(CLI::IsMember({"gemm", "train", "state", "verify"}));
+        .add_option(
+            "kinds", flags->kinds,
+            "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
+            "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
+            "a role's start. verify: what tracing, storing and replaying a slot's round cost, and "
+            "what a dispute over each "
+            "operator weighs at real shapes (--only disputes: that alone). market: how long classes of lots "
+            "take to clear and what the clearing is worth, beside HiGHS and McAfee's rule")
+        ->check(CLI::IsMember({"gemm", "train", "state", "verify", "market"}));
     command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
         ->check(CLI::Range(1.0, 36000.0))
         ->capture_default_str();

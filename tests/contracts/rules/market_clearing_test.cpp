@@ -169,7 +169,7 @@ TEST_CASE("the order of bids and asks says nothing") {
 
 TEST_CASE("winners, prices and what would have won are those of the rule played afresh at each price") {
     MarketNumbers numbers(1);
-    for (int n = 0; n < 2000; ++n) {
+    for (int n = 0; n < 1000; ++n) {
         CAPTURE(n);
         const ClassMarket market = small_market(numbers, some_shape(numbers));
         const ReferenceOutcome expected = reference_outcome(market);

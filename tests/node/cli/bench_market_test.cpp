@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/bench_market.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/support/catch.hpp"
+
+namespace assay::node::test {
+
+namespace {
+
+MarketBench measured(const std::string& only, bool peers) {
+    BenchOptions options;
+    options.only = only;
+    options.peers = peers;
+    const auto bench = bench_market(options, [](const std::string&) {});
+    REQUIRE(bench.ok());
+    return *bench;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the bench of the market has a row and a limit for the clearing, and names a peer that is missing") {
+    REQUIRE(::setenv("ASSAY_PEER_PYTHON", "/bin/false", 1) == 0);
+    const MarketBench bench = measured("clearing 1000x1000", true);
+    CHECK(bench.welfare.empty());
+    std::size_t clearings = 0;
+    for (const MarketRow& row : bench.rows) {
+        CHECK(row.shape == "1000x1000");
+        CHECK(!row.peer_value);
+        if (row.name != "clearing_ms") continue;
+        ++clearings;
+        CHECK(row.limit == 10.0);
+        CHECK(row.met() == (row.value <= 10));
+        CHECK(row.peer.find("HiGHS") == 0);
+        CHECK(row.peer.find("missing: run make bench-peers") != std::string::npos);
+    }
+    CHECK(clearings == 2);  // beside the relaxation, and beside the integer program
+}
+
+TEST_CASE("the bench of the market without peers measures ours once") {
+    const MarketBench bench = measured("clearing 1000x1000", false);
+    const auto is_welfare = [](const MarketRow& row) { return row.name == "welfare"; };
+    REQUIRE(std::count_if(bench.rows.begin(), bench.rows.end(), is_welfare) == 1);
+    const MarketRow& row = *std::find_if(bench.rows.begin(), bench.rows.end(), is_welfare);
+    CHECK(row.peer.empty());
+    CHECK(!row.met());
+    CHECK(row.value > 0.99);
+    CHECK(row.value <= 1);
+}
+
+TEST_CASE("a bench of the market that nothing is asked of measures nothing") {
+    const MarketBench bench = measured("no such case", true);
+    CHECK(bench.rows.empty());
+    CHECK(bench.welfare.empty());
+}
+
+}  // namespace assay::node::test
