@@ -30,8 +30,8 @@ Amount effective(const ClassMarket& market, std::size_t ask) {
 }
 
 /// What does not depend on the bids' prices.
-struct Prepared {
-    explicit Prepared(const ClassMarket& of) : asks(of.asks.size()), sums{0} {
+struct SortedClass {
+    explicit SortedClass(const ClassMarket& of) : asks(of.asks.size()), sums{0} {
         std::iota(asks.begin(), asks.end(), std::size_t{0});
         std::vector<Hash256> ties;
         for (const ClassAsk& ask : of.asks) ties.push_back(tie(of.seed, ask.node.view()));
@@ -47,7 +47,7 @@ struct Prepared {
     std::vector<Hash256> bid_ties;
 };
 
-std::vector<std::size_t> bids_descending(const ClassMarket& market, const Prepared& prepared) {
+std::vector<std::size_t> bids_descending(const ClassMarket& market, const SortedClass& prepared) {
     std::vector<std::size_t> order(market.bids.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -59,7 +59,7 @@ std::vector<std::size_t> bids_descending(const ClassMarket& market, const Prepar
     return order;
 }
 
-Allocation allocate(const ClassMarket& market, const Prepared& prepared) {
+Allocation allocate(const ClassMarket& market, const SortedClass& prepared) {
     const auto& asks = prepared.asks;
     const auto& sums = prepared.sums;
     const auto fits = [&](const ClassBid& bid, std::size_t from) {
@@ -97,7 +97,7 @@ Allocation allocate(const ClassMarket& market, const Prepared& prepared) {
     return single;
 }
 
-std::optional<Amount> least_winning(const ClassMarket& market, const Prepared& prepared, std::size_t bid) {
+std::optional<Amount> least_winning(const ClassMarket& market, const SortedClass& prepared, std::size_t bid) {
     ClassMarket other = market;
     const auto wins = [&](std::uint64_t price) {
         other.bids[bid].price = *Amount::of(price);
@@ -119,14 +119,14 @@ std::optional<Amount> least_winning(const ClassMarket& market, const Prepared& p
 }  // namespace
 
 std::optional<Amount> critical_bid(const ClassMarket& market, std::size_t bid) {
-    return least_winning(market, Prepared(market), bid);
+    return least_winning(market, SortedClass(market), bid);
 }
 
 std::optional<Amount> critical_ask(const ClassMarket& market, std::size_t ask) {
     ClassMarket other = market;
     const auto sells = [&](std::uint64_t price) {
         other.asks[ask].price = *Amount::of(price);
-        for (const auto& [bid, asks] : allocate(other, Prepared(other)).served)
+        for (const auto& [bid, asks] : allocate(other, SortedClass(other)).served)
             if (std::find(asks.begin(), asks.end(), ask) != asks.end()) return true;
         return false;
     };
@@ -144,7 +144,7 @@ std::optional<Amount> critical_ask(const ClassMarket& market, std::size_t ask) {
 }
 
 ClassOutcome clear_class(const ClassMarket& market) {
-    const Prepared prepared(market);
+    const SortedClass prepared(market);
     const Allocation allocation = allocate(market, prepared);
     ClassOutcome outcome;
     outcome.rule = allocation.rule;
