@@ -75,7 +75,8 @@ Result<Supply, Violation> money_in(ByteView key, ByteView value) {
         case Table::kLotBid:
             return money_of<LotBid>(value, [](const LotBid& b, Supply& s) { s.deposits = b.deposit; });
         case Table::kMachine:
-            return money_of<Machine>(value, [](const Machine& m, Supply& s) { s.deposits = m.deposit; });
+            return money_of<MachineSpeed>(value,
+                                          [](const MachineSpeed& m, Supply& s) { s.deposits = m.deposit; });
         default: return Supply{};
     }
 }

@@ -437,10 +437,12 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
 
     add_games(state, job, sums);
     const std::uint64_t paid = sums.to_miners + sums.to_verifiers;
+    // What a sealed bid of the market holds, or cost, counts as spent.
+    const std::uint64_t sealed = contracts::read_seal_cost(state, job.id).units();
     sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
-                 static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
+                 static_cast<std::int64_t>(paid + sealed + sums.refunded + sums.escrow);
     if (sums.delta != 0) wrong("escrow: it is off by " + std::to_string(sums.delta) + " base units");
-    if (std::min(paid, base::kAmountMax) != job.spent.units())
+    if (std::min(paid + sealed, base::kAmountMax) != job.spent.units())
         wrong("escrow: the record of what was spent is not the sum of the lines");
     if (job.phase == contracts::JobPhase::kEnded && sums.escrow != 0)
         wrong("escrow: the job ended with money in it");

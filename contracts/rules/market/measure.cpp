@@ -16,7 +16,8 @@ constexpr std::uint64_t kSpeedUnit = 1'000;  // speeds are thousandths of a work
 constexpr int kBitsMissing = 2;
 
 /// A machine of which nothing is known or held has no record.
-void write_machine(State& state, const PublicKey& node, program::Profile profile, const Machine& machine) {
+void write_machine(State& state, const PublicKey& node, program::Profile profile,
+                   const MachineSpeed& machine) {
     if (machine.speeds.empty() && machine.deposit.is_zero()) return state.erase(machine_key(node, profile));
     store_changed(state, machine_key(node, profile), machine);
 }
@@ -27,14 +28,14 @@ void note_speed(State& state, const PublicKey& node, program::Profile profile, b
                 std::uint64_t heights) {
     constexpr base::Uint128 kMost = (std::uint64_t{1} << kMaxSpeedBits) - 1;
     const base::Uint128 speed = work_units * kSpeedUnit / std::max<std::uint64_t>(1, heights);
-    Machine machine = read_machine(state, node, profile);
+    MachineSpeed machine = read_machine(state, node, profile);
     machine.speeds.push_back(static_cast<std::uint64_t>(std::min(speed, kMost)));
     if (machine.speeds.size() > kSpeedsKept) machine.speeds.erase(machine.speeds.begin());
     write_machine(state, node, profile, machine);
 }
 
 void hold_class_deposit(State& state, const PublicKey& node, const LotClass& kind, Amount deposit) {
-    Machine machine = read_machine(state, node, kind.profile);
+    MachineSpeed machine = read_machine(state, node, kind.profile);
     if (machine.speed_bits() || !machine.deposit.is_zero()) {
         give_free(state, node, deposit, &Supply::deposits);
     } else {
@@ -46,7 +47,7 @@ void hold_class_deposit(State& state, const PublicKey& node, const LotClass& kin
 }
 
 void settle_class_deposit(Work& work, const PublicKey& node, program::Profile profile) {
-    Machine machine = read_machine(work.state, node, profile);
+    MachineSpeed machine = read_machine(work.state, node, profile);
     if (machine.deposit.is_zero()) return;
     const auto measured = machine.speed_bits();
     if (measured && *measured + kBitsMissing <= machine.asked) {

@@ -16,7 +16,7 @@ std::string_view to_text(MarketPhase phase) {
     return "unknown";
 }
 
-std::optional<std::uint8_t> Machine::speed_bits() const {
+std::optional<std::uint8_t> MachineSpeed::speed_bits() const {
     if (speeds.empty()) return std::nullopt;
     const std::uint64_t best = *std::max_element(speeds.begin(), speeds.end());
     return static_cast<std::uint8_t>(std::bit_width(best));

@@ -192,7 +192,7 @@ struct TenantCount {
 };
 
 /// What is known of a node's speed in one profile.
-struct Machine {
+struct MachineSpeed {
     /// Verified work units × 1000 per height, recent rounds, newest last.
     std::vector<std::uint64_t> speeds;
     Amount deposit;          ///< of a lot whose class was not measured; held until its lease ends

@@ -101,8 +101,8 @@ std::optional<ClassEpoch> read_class_epoch(const StateView& state, const LotClas
 TenantCount read_tenant(const StateView& state, const PublicKey& owner, const LotClass& kind) {
     return load<TenantCount>(state, tenant_key(owner, kind)).value_or(TenantCount{});
 }
-Machine read_machine(const StateView& state, const PublicKey& node, program::Profile profile) {
-    return load<Machine>(state, machine_key(node, profile)).value_or(Machine{});
+MachineSpeed read_machine(const StateView& state, const PublicKey& node, program::Profile profile) {
+    return load<MachineSpeed>(state, machine_key(node, profile)).value_or(MachineSpeed{});
 }
 Amount read_seal_cost(const StateView& state, const Hash256& job) {
     return load<Amount>(state, seal_cost_key(job)).value_or(Amount{});

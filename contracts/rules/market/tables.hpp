@@ -43,7 +43,7 @@ std::optional<Lot> read_lot(const StateView& state, std::uint64_t epoch, const P
 std::optional<ClassBook> read_class_book(const StateView& state, const LotClass& kind);
 std::optional<ClassEpoch> read_class_epoch(const StateView& state, const LotClass& kind, std::uint64_t epoch);
 TenantCount read_tenant(const StateView& state, const PublicKey& owner, const LotClass& kind);
-Machine read_machine(const StateView& state, const PublicKey& node, program::Profile profile);
+MachineSpeed read_machine(const StateView& state, const PublicKey& node, program::Profile profile);
 /// Of the job's escrow: held by a sealed bid, or burned with one. Counts as spent.
 Amount read_seal_cost(const StateView& state, const Hash256& job);
 

@@ -4,6 +4,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "contracts/rules/state/supply.hpp"
 
 namespace assay::contracts {
@@ -24,11 +25,10 @@ Checked check_cover(const StateView& state, const Hash256& job, const LotClass& 
     const auto progress = read_job_progress(state, job);
     if (!progress) return failed(reason_of_absence(state, job));
     if (is_over(progress->phase)) return failed(Reason::kJobOver);
-    const auto terms = read_job_terms(state, job);
-    ASSAY_CHECK(terms.has_value());
-    if (!takes_class(*terms, kind)) return failed(Reason::kBadClass);
-    if (price > terms->spec.market.max_price) return failed(Reason::kPriceAboveCap);
-    const auto cost = round_cost(params_of(state, *terms), terms->spec, price, terms->slot_work);
+    const JobTerms terms = required(read_job_terms(state, job));
+    if (!takes_class(terms, kind)) return failed(Reason::kBadClass);
+    if (price > terms.spec.market.max_price) return failed(Reason::kPriceAboveCap);
+    const auto cost = round_cost(params_of(state, terms), terms.spec, price, terms.slot_work);
     if (!cost || saturating_sum(progress->escrow, beside) < *cost) return failed(Reason::kEscrowTooSmall);
     return {};
 }

@@ -82,7 +82,7 @@ enum class Table : std::uint8_t {
     kClassBook = 0x67,      // class -> ClassBook
     kClassEpoch = 0x68,     // class, epoch -> ClassEpoch
     kTenant = 0x69,         // owner key, class -> TenantCount
-    kMachine = 0x6a,        // node key, profile -> Machine
+    kMachine = 0x6a,        // node key, profile -> MachineSpeed
     kLotWait = 0x6b,        // job -> LotWait
     kSealCost = 0x6c,       // job -> Amount: of its escrow, held by a sealed bid or burned with one
     kRoundPrices = 0x70,    // job, round -> RoundPrices, in jobs that lease

@@ -41,8 +41,8 @@ public:
         block_ = env.block();
         Supply supply = read_supply(state_);
         for (std::size_t i = 0; i < load.lots; ++i) {
-            miners_.push_back(key_of("miner", i));
-            const PublicKey node = miners_.back().public_key();
+            miners_.push_back(key_of("miner", i).public_key());
+            const PublicKey node = miners_.back();
             store(state_, node_key(node), NodeKey{owner_of(i), 0, false});
             store(state_, miner_key(node), Miner{.owner = owner_of(i), .endpoint = "h:1"});
             store(state_, stake_key(node), Stake{amount(1'000'000), {}});
@@ -50,8 +50,7 @@ public:
             supply.minted = *supply.minted.plus(amount(1'000'000));
         }
         for (std::size_t i = 0; i < load.bids; ++i) {
-            buyers_.push_back(key_of("buyer", i));
-            const PublicKey node = buyers_.back().public_key();
+            const PublicKey node = key_of("buyer", i).public_key();
             store(state_, node_key(node), NodeKey{owner_of(i), 0, false});
             jobs_.push_back(bytes_of("job " + std::to_string(i)));
             add_job(sample, jobs_.back(), node, owner_of(i));
@@ -71,17 +70,17 @@ public:
     }
     void seal() {
         for (std::size_t i = 0; i < load_.lots; ++i)
-            send(miners_[i], LotSeal{lot_seal(block_.chain_id, miners_[i].public_key(), class_of(i), ask(i),
-                                              2, bytes_of("salt"))});
+            send(key_of("miner", i),
+                 LotSeal{lot_seal(block_.chain_id, miners_[i], class_of(i), ask(i), 2, bytes_of("salt"))});
         for (std::size_t i = 0; i < load_.bids; ++i)
-            send(buyers_[i], BidSeal{jobs_[i], bid_seal(block_.chain_id, jobs_[i], class_of(i), lots(i),
-                                                        bid(i), bytes_of("salt"))});
+            send(key_of("buyer", i), BidSeal{jobs_[i], bid_seal(block_.chain_id, jobs_[i], class_of(i),
+                                                                lots(i), bid(i), bytes_of("salt"))});
     }
     void open() {
         for (std::size_t i = 0; i < load_.lots; ++i)
-            send(miners_[i], LotOpen{class_of(i), ask(i), 2, bytes_of("salt")});
+            send(key_of("miner", i), LotOpen{class_of(i), ask(i), 2, bytes_of("salt")});
         for (std::size_t i = 0; i < load_.bids; ++i)
-            send(buyers_[i], BidOpen{jobs_[i], class_of(i), lots(i), bid(i), bytes_of("salt")});
+            send(key_of("buyer", i), BidOpen{jobs_[i], class_of(i), lots(i), bid(i), bytes_of("salt")});
     }
     /// To the height whose beginning ends the running part of the epoch.
     Events end_part() {
@@ -120,7 +119,7 @@ private:
     Load load_;
     MemoryState state_;
     BlockContext block_;
-    std::vector<base::SecretKey> miners_, buyers_;
+    std::vector<PublicKey> miners_;  // secret keys are made anew: each takes a locked page
     std::vector<Hash256> jobs_;
 };
 

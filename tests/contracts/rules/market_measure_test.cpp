@@ -16,10 +16,11 @@ LotClass of_speed(std::uint8_t bits) { return {program::Profile::kF32, bits, 5, 
 /// As if a round had shown so many bits of speed of m1.
 void measure(MarketWorld& w, std::uint8_t bits) {
     const PublicKey& node = w.env.person("m1").node_key();
-    Machine machine = read_machine(w.env.state(), node, program::Profile::kF32);
+    MachineSpeed machine = read_machine(w.env.state(), node, program::Profile::kF32);
     machine.speeds = {(std::uint64_t{1} << bits) - 1};
     if (!w.env.state().get(machine_key(node, program::Profile::kF32))) return;
-    w.env.edit<Machine>(machine_key(node, program::Profile::kF32), [&](Machine& one) { one = machine; });
+    w.env.edit<MachineSpeed>(machine_key(node, program::Profile::kF32),
+                             [&](MachineSpeed& one) { one = machine; });
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ TEST_CASE("market: settled rounds measure the machines of others, and never the 
     env.hold_auction(job, {{"m1", 0}, {"m2", 0}}, {"v1", "v2", "v3"});
     play_round(env, job);
     for (const RosterEntry& entry : env.job(job).roster) {
-        const Machine machine = read_machine(env.state(), entry.node, program::Profile::kF32);
+        const MachineSpeed machine = read_machine(env.state(), entry.node, program::Profile::kF32);
         REQUIRE_FALSE(entry.speeds.empty());
         CHECK(machine.speeds == entry.speeds);
     }
