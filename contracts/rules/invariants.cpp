@@ -370,6 +370,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kServe:
         case Table::kStorage:
         case Table::kLease:
+        case Table::kDroppedAt:
         case Table::kBeaconLink: return {};
     }
     return broken("a key of no table");

@@ -72,6 +72,7 @@ enum class Table : std::uint8_t {
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
     kLease = 0x63,          // job, node, epoch -> Lease, until its epoch is over
     kRoundPrices = 0x70,    // job, round -> RoundPrices, in jobs that lease
+    kDroppedAt = 0x71,      // job, miner -> height, in jobs that lease
 };
 
 /// Whether the records of a table are one job's, named behind the table's byte, and leave the state with it.
@@ -102,7 +103,8 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kMergePlace:
         case Table::kGame:
         case Table::kGamePieces:
-        case Table::kRoundPrices: return true;
+        case Table::kRoundPrices:
+        case Table::kDroppedAt: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:
