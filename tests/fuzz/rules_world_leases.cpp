@@ -31,7 +31,7 @@ void RulesWorld::lease(const Job& job) {
         lot.price = Amount::of(choose_(std::min<std::uint64_t>(job.spec.market.max_price.units(), 2'000) + 2))
                         .value();
         lot.epoch = lot.from = block_.height;
-        lot.until = later(block_.height, 1 + choose_(diligent_ ? 200 : 40));
+        lot.until = later(block_.height, 1 + choose_(40));
         contracts::test::grant_lease(changes, lot);
     }
     begin_if_leased(work, job.id);
@@ -43,7 +43,8 @@ void RulesWorld::lease(const Job& job) {
 
 void RulesWorld::help_waiting(const Job& job) {
     if (job.round == 0) enlist(job);
-    if (!chance(4)) lease(job);
+    if (job.round > 0) pass_to(block_.height);  // who was dropped at this height is back by no lease of it
+    if (!chance(job.round > 0 ? 16 : 4)) lease(job);
     const auto now = read_job_progress(state_, job.id);
     if (now && now->phase == JobPhase::kRounds) {
         ++(job.round == 0 ? reached_.leased_starts : reached_.resumed);
