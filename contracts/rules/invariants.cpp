@@ -330,6 +330,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kServe:
         case Table::kStorage:
         case Table::kBeaconLink:
+        case Table::kDroppedAt:
         case Table::kSealCost: return {};
         // That of the market: check_market.
         case Table::kMarketClock:

@@ -54,6 +54,7 @@ void RulesWorld::begin() {
     config.chain_id = kChain;
     config.params = some_params();
     config.market = some_market();
+    leases_ = params_hash(config.params).bytes[0] % 4 == 0;
     for (const Person& person : people_)
         config.balances.emplace_back(person.owner.public_key(), at_most(300'000'000'000'000'000));
     std::sort(config.balances.begin(), config.balances.end());
@@ -139,7 +140,7 @@ JobSpec RulesWorld::some_spec() {
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
     if (diligent_) spec.security.segment_steps = 1;
     if (chance(2)) spec.train.max_update_norm = 1.0F;
-    if (chance(4))
+    if (leases_ && !chance(3))
         spec.market.terms = {.gang = static_cast<std::uint32_t>(1 + choose_(spec.slots)), .most = spec.slots};
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     spec.initial_root = contracts::test::base_named("initial");

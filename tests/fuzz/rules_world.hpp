@@ -169,6 +169,8 @@ private:
     Reached& reached_;
     /// A world of which rounds get far: messages come before deadlines, what is drawn is served and replayed.
     bool diligent_ = false;
+    /// A world of which many jobs lease. It takes no choice: the others go as they would without it.
+    bool leases_ = false;
     std::vector<Person> people_;
     contracts::MemoryState state_;
     contracts::BlockContext block_;

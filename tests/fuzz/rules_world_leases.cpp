@@ -9,7 +9,8 @@ using namespace contracts;
 
 void RulesWorld::help_waiting(const Job& job) {
     if (job.round == 0) enlist(job);
-    if (!chance(4)) trade();
+    if (job.round > 0) pass_to(block_.height);  // who was dropped at this height is back by no lease of it
+    if (!chance(job.round > 0 ? 16 : 4)) trade();
     const auto now = read_job_progress(state_, job.id);
     if (now && now->phase == JobPhase::kRounds) {
         ++(job.round == 0 ? reached_.leased_starts : reached_.resumed);

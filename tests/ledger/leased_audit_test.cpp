@@ -119,6 +119,8 @@ TEST_CASE("who loses a game by silence while the job waits is dropped, and is ba
     CHECK(read_game(w.env.state(), w.job, 0)->cost == replay_cost(w.record(), amount(500)));
     CHECK(w.entry("m2").dropped_for == Reason::kDisputeSilent);
     CHECK(w.entry("m2").dropped_round == 0);
+    CHECK(read_dropped_at(w.env.state(), w.job, w.env.person("m2").node_key()) == w.env.height());
+    w.env.next_block();
     w.lease("m1", 310, 1'000);
     w.lease("m2", 420, 1'000);
     w.begin();

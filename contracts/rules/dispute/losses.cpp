@@ -54,11 +54,7 @@ void disgrace(Work& work, Job& job, const Game& game) {
     lose_standing(work.state, game.claimant);
     // Who concedes goes on with the job, as a newcomer.
     if (game.end == GameEnd::kConceded) return;
-    if (is_over(job.phase)) return;
-    // By which later lease it may come back: rules/round/leased.hpp.
-    const bool between = job.phase != JobPhase::kRounds && job.round > 0;
-    const std::uint32_t round = job.leases() ? job.round - (between ? 1 : 0) : game.round;
-    drop(work, job, roster_entry(job, game.claimant), reason_of(game), round);
+    if (!is_over(job.phase)) drop(work, job, roster_entry(job, game.claimant), reason_of(game), game.round);
 }
 
 void note_penalty(State& state, const PublicKey& verifier, Amount lost) {

@@ -65,6 +65,7 @@ void drop(Work& work, const Job& job, RosterEntry& entry, Reason reason, std::ui
     entry.dropped = true;
     entry.dropped_for = reason;
     entry.dropped_round = round;
+    if (job.leases()) store(work.state, dropped_at_key(job.id, entry.node), work.block.height);
     work.tell(
         {.kind = EventKind::kDropped, .job = job.id, .round = round, .node = entry.node, .reason = reason});
 }

@@ -41,6 +41,9 @@ Bytes job_progress_key(const Hash256& job) { return of_job(Table::kJobProgress, 
 Bytes bidding_key(const Hash256& job) { return of_job(Table::kBidding, job); }
 Bytes buyer_endpoint_key(const Hash256& job) { return of_job(Table::kBuyerEndpoint, job); }
 Bytes roster_key(const Hash256& job, const PublicKey& miner) { return of_party(Table::kRoster, job, miner); }
+Bytes dropped_at_key(const Hash256& job, const PublicKey& miner) {
+    return of_party(Table::kDroppedAt, job, miner);
+}
 Bytes panel_key(const Hash256& job, const PublicKey& verifier) {
     return of_party(Table::kPanel, job, verifier);
 }
@@ -79,6 +82,10 @@ std::optional<BeaconMember> read_beacon_member(const StateView& state, const Has
 std::optional<EnlistedVerifier> read_enlisted(const StateView& state, const Hash256& job,
                                               const PublicKey& node) {
     return load<EnlistedVerifier>(state, panel_key(job, node));
+}
+std::optional<std::uint64_t> read_dropped_at(const StateView& state, const Hash256& job,
+                                             const PublicKey& miner) {
+    return load<std::uint64_t>(state, dropped_at_key(job, miner));
 }
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner) {
     return load<Ask>(state, ask_key(job, miner));

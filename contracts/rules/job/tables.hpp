@@ -19,6 +19,7 @@ Bytes job_progress_key(const Hash256& job);
 Bytes bidding_key(const Hash256& job);
 Bytes buyer_endpoint_key(const Hash256& job);
 Bytes roster_key(const Hash256& job, const PublicKey& miner);
+Bytes dropped_at_key(const Hash256& job, const PublicKey& miner);
 Bytes panel_key(const Hash256& job, const PublicKey& verifier);
 Bytes beacon_member_key(const Hash256& job, const PublicKey& node);
 Bytes active_job_key(const Hash256& job);
@@ -44,6 +45,9 @@ std::optional<BeaconMember> read_beacon_member(const StateView& state, const Has
                                                const PublicKey& node);
 std::optional<EnlistedVerifier> read_enlisted(const StateView& state, const Hash256& job,
                                               const PublicKey& node);
+/// The height at which a member of a job that leases was last dropped.
+std::optional<std::uint64_t> read_dropped_at(const StateView& state, const Hash256& job,
+                                             const PublicKey& miner);
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner);
 
 // Listing, ascending by key.

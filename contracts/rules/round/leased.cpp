@@ -13,10 +13,9 @@ namespace assay::contracts {
 
 namespace {
 
-/// Whether the lease begins after the round in which the member was dropped.
+/// Whether the lease begins after the member was dropped.
 bool is_later(const StateView& state, const Job& job, const RosterEntry& entry, const Lease& lease) {
-    const auto round = read_round_progress(state, job.id, entry.dropped_round);
-    return !round || (round->phase == RoundPhase::kSettled && lease.from > round->settled_at);
+    return lease.from > required(read_dropped_at(state, job.id, entry.node));
 }
 
 void take_back(Work& work, const Job& job, RosterEntry& entry) {

@@ -13,8 +13,8 @@ namespace assay::contracts {
 
 /// Brings the roster in line with the leases that hold now. A node that is new comes to it, as long as it has
 /// less than kMaxAsks members. A member that was dropped comes back, with one absence, by a lease that begins
-/// after the round in which it was dropped: a later lease is the market's word that it is wanted. Nobody
-/// leaves it. Changes `job`, which the caller stores.
+/// after it was dropped: a later lease is the market's word that it is wanted. Nobody leaves it. Changes
+/// `job`, which the caller stores.
 void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases);
 
 /// The job waits for its gang, with all that it has. It looks again by itself when a window ends that it

@@ -86,6 +86,7 @@ enum class Table : std::uint8_t {
     kLotWait = 0x6b,        // job -> LotWait
     kSealCost = 0x6c,       // job -> Amount: of its escrow, held by a sealed bid or burned with one
     kRoundPrices = 0x70,    // job, round -> RoundPrices, in jobs that lease
+    kDroppedAt = 0x71,      // job, miner -> height, in jobs that lease
 };
 
 /// Whether the records of a table are one job's, named behind the table's byte, and leave the state with it.
@@ -118,6 +119,7 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kGame:
         case Table::kGamePieces:
         case Table::kRoundPrices:
+        case Table::kDroppedAt:
         case Table::kSealCost: return true;
         case Table::kMeta:
         case Table::kParams:
