@@ -227,8 +227,13 @@ std::vector<double> ScalingLaw::losses(double parameters, double tokens) const {
     std::vector<double> outcomes;
     for (const LawConstants& law : sample_) {
         const double spread = std::hypot(law.noise, drift_ * folds);
+        const double loss = expected(law, parameters, tokens);
+        // The law says nothing of models that it takes for worse than ignorance: without a point the loss is
+        // anywhere between what no model saves and what none loses.
+        const double anywhere = std::lerp(law.floor, most, draws.uniform());
+        const bool says_nothing = points_ == 0 && loss > most && law.floor < most;
         outcomes.push_back(
-            std::min(most, expected(law, parameters, tokens) * std::exp(spread * draws.normal())));
+            std::min(most, (says_nothing ? anywhere : loss) * std::exp(spread * draws.normal())));
     }
     return outcomes;
 }

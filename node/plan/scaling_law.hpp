@@ -61,7 +61,8 @@ inline constexpr double kMergedDrift = 0.04;
 class ScalingLaw {
 public:
     /// The published constants, as far as another text, tokenizer and model may lie from them.
-    /// `vocabulary`: no prediction is above its logarithm, the loss of one that knows nothing.
+    /// `vocabulary`: no prediction is above its logarithm, the loss of one that knows nothing. Where the law
+    /// goes beyond it, the prior says that the loss may be anything below.
     static ScalingLaw prior(std::uint32_t vocabulary);
     /// The prior, given the points. `drift`: by how much, as a standard deviation of ln L, a curve leaves its
     /// fitted law for each e-fold of tokens beyond the last point. REQUIRES that every number of every point

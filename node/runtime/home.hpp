@@ -20,6 +20,8 @@ struct Home {
     [[nodiscard]] std::filesystem::path keys() const { return root / "keys"; }
     [[nodiscard]] std::filesystem::path logs() const { return root / "logs"; }
     [[nodiscard]] std::filesystem::path jobs() const { return root / "jobs"; }  ///< a role's working state
+    /// What was foretold of the jobs that were bought here (node/config/prediction_file.hpp).
+    [[nodiscard]] std::filesystem::path plans() const { return root / "plans"; }
     /// What a role has verified of the ledger's state, to start from. May be moved away while no process
     /// runs.
     [[nodiscard]] std::filesystem::path state() const { return root / "state"; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "contracts/program/limits.hpp"
+
 namespace assay::node {
 
 namespace {
@@ -23,6 +25,25 @@ base::Outcome<Measured> measure_training(WorkerClient& worker, program::JobSpec 
     options.held_out_sequences = 1;
     ASSAY_ASSIGN(const auto result, train_alone(worker, spec, options));
     return Measured{result.tokens_per_second, opened};
+}
+
+base::Outcome<LocalTrainingResult> train_pilot(WorkerClient& worker, program::JobSpec spec,
+                                               const JobData& data, std::uint32_t steps,
+                                               const frames::SharedDescriptor& initial) {
+    constexpr std::uint32_t kLosses = 8;
+    spec.slots = 1;
+    spec.rounds = std::min(steps, kLosses);
+    spec.train.inner_steps = std::min(steps / spec.rounds, program::kMaxInnerSteps);
+    spec.train.outer_learning_rate = 1.0F;
+    spec.train.outer_momentum = 0.0F;
+    spec.train.max_update_norm = 0.0F;
+    spec.inner_state = program::InnerState::kCarried;
+    spec.security = {.segment_steps = spec.train.inner_steps};
+    ASSAY_TRY(open_job(worker, spec, data));
+    LocalTrainingOptions options;
+    options.initial = initial;
+    options.held_out_sequences = program::kHeldOutSequences;
+    return train_alone(worker, spec, options);
 }
 
 program::Profile ProfileSpeeds::faster() const {

@@ -21,6 +21,13 @@ base::Outcome<Measured> measure_training(WorkerClient& worker, program::JobSpec 
                                          std::uint32_t steps,
                                          const frames::SharedDescriptor& initial = nullptr);
 
+/// Trains the model of `spec` alone for about so many steps, without rounds: one slot that carries its state
+/// on, and merges that change nothing. Held-out losses after each eighth of them. REQUIRES steps > 0. Leaves
+/// a shortened job open in the worker.
+base::Outcome<LocalTrainingResult> train_pilot(WorkerClient& worker, program::JobSpec spec,
+                                               const JobData& data, std::uint32_t steps,
+                                               const frames::SharedDescriptor& initial = nullptr);
+
 struct ProfileSpeeds {
     double f32 = 0;  ///< tokens per second
     double i16 = 0;

@@ -72,8 +72,8 @@ TEST_CASE("model train prints what scripts rely on, and the loss falls") {
     const json& report = trained().report;
     std::set<std::string> keys;
     for (const auto& [key, value] : report.items()) keys.insert(key);
-    CHECK(keys == std::set<std::string>{"schema", "model_root", "steps", "tokens", "tokens_per_second",
-                                        "peak_rss_mib", "loss"});
+    CHECK(keys == std::set<std::string>{"schema", "model_root", "parameters", "slots", "inner_steps", "steps",
+                                        "tokens", "tokens_per_second", "peak_rss_mib", "loss"});
     CHECK(report.at("schema") == "assay.model.train/v1");
     CHECK(report.at("steps") == 24);
     CHECK(report.at("tokens") == 24 * 2 * 64);

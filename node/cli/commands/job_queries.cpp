@@ -6,6 +6,7 @@
 
 #include "node/audit/job_plan.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/plan_forecast.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
 #include "node/views/job_view.hpp"
@@ -174,36 +175,42 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
     const LongestDispute longest = longest_dispute(chain, found);
     const PlannedKeeping keeping = plan_keeping(found.spec, contracts::params_of(*chain.state, found));
     const std::vector<DisputeRow> disputes = disputes_of(chain, found, context.json());
+    ASSAY_ASSIGN(const auto outcome, prediction_outcome(context.home(), *chain.state, found));
     if (context.json()) {
         Json body = json_of(job);
         body["kept_bytes"] = json_of(keeping);
         body["longest_dispute"] = json_of(longest);
         body["disputes"] = json_of(disputes);
+        body["prediction"] = json_of(outcome);
         context.print_json("assay.job.show/v1", body);
         return {};
     }
-    print_fields(
-        context.out,
-        {{"job", job.summary.id.hex()},
-         {"name", job.summary.name},
-         {"buyer", job.member ? job.buyer.hex() + ", for its member " + job.member->hex() : job.buyer.hex()},
-         {"deadline", "block " + std::to_string(job.deadline)},
-         {"phase", std::string(job.summary.state())},
-         {"rounds", rounds_text(job.summary)},
-         {"slots", std::to_string(job.slots)},
-         {"started from",
-          job.initial_blob ? "weights " + job.initial_blob->brief() : "seed " + std::to_string(job.seed)},
-         {"price a work unit", base::to_text(job.clearing_price)},
-         {"fee", base::to_text(job.fee)},
-         {"link bond", base::to_text(job.link_bond)},
-         {"budget", budget_text(job)},
-         {"escrow", base::to_text(job.summary.escrow)},
-         {"runway", job.runway ? runway_text(*job.runway) : "none: the job is over"},
-         {"spent", base::to_text(job.summary.spent)},
-         {"refunded", base::to_text(job.summary.refunded)},
-         {"longest dispute", longest_text(longest)},
-         {"kept bytes", keeping.text()},
-         {"model root", job.base_root.hex()}});
+    std::vector<std::pair<std::string, std::string>> fields = {
+        {"job", job.summary.id.hex()},
+        {"name", job.summary.name},
+        {"buyer", job.member ? job.buyer.hex() + ", for its member " + job.member->hex() : job.buyer.hex()},
+        {"deadline", "block " + std::to_string(job.deadline)},
+        {"phase", std::string(job.summary.state())},
+        {"rounds", rounds_text(job.summary)},
+        {"slots", std::to_string(job.slots)},
+        {"started from",
+         job.initial_blob ? "weights " + job.initial_blob->brief() : "seed " + std::to_string(job.seed)},
+        {"price a work unit", base::to_text(job.clearing_price)},
+        {"fee", base::to_text(job.fee)},
+        {"link bond", base::to_text(job.link_bond)},
+        {"budget", budget_text(job)},
+        {"escrow", base::to_text(job.summary.escrow)},
+        {"runway", job.runway ? runway_text(*job.runway) : "none: the job is over"},
+        {"spent", base::to_text(job.summary.spent)},
+        {"refunded", base::to_text(job.summary.refunded)},
+        {"longest dispute", longest_text(longest)},
+        {"kept bytes", keeping.text()},
+        {"model root", job.base_root.hex()}};
+    if (outcome) {
+        const auto compared = outcome_fields(*outcome);
+        fields.insert(fields.end(), compared.begin(), compared.end());
+    }
+    print_fields(context.out, fields);
     context.out << '\n';
     TextTable table({{"miner"}, {"ask", Align::kRight}, {"state"}});
     for (const RosterView& entry : job.roster)

@@ -3,10 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "node/audit/job_plan.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/plan_forecast.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_step.hpp"
 #include "node/cli/state_source.hpp"
+#include "node/config/prediction_file.hpp"
 #include "node/processes/purchase.hpp"
 #include "node/roles/misconduct.hpp"
 #include "node/runtime/shutdown.hpp"
@@ -23,7 +26,29 @@ struct SubmitFlags {
     std::string stake = "10";
     std::string sponsor;
     std::vector<std::string> drills;
+    std::vector<std::string> pilots;
 };
+
+/// What is foretold of the job, from the ledger as it is and the pilots.
+base::Outcome<JobPrediction> foretold(const Context& context, const program::JobSpec& spec,
+                                      const std::vector<std::string>& pilots) {
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    const contracts::Params params = contracts::read_current_params(*state);
+    ASSAY_ASSIGN(const JobPlan planned, plan_job(spec, params));
+    ForecastSources sources{
+        .history = market_history(*state, spec.profile), .pilot = {}, .own_speed = std::nullopt};
+    ASSAY_ASSIGN(sources.pilot, read_pilots(pilots, spec));
+    return JobForecaster(spec, params, planned.slot_work, std::move(sources)).prediction();
+}
+
+/// Beside the job, for `job show`. What was foretold first stays.
+void keep_prediction(const Context& context, const base::Hash256& job, const JobPrediction& prediction) {
+    const auto path = prediction_path(context.home(), job);
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return;
+    if (const auto kept = write_prediction(path, prediction); !kept.ok())
+        context.err << "the job is bought; its prediction is not kept: " << kept.error().what << '\n';
+}
 
 base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     const std::stop_token stop = stop_on_signals();
@@ -36,6 +61,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     base::Amount fee;
     const auto buy = [&](const program::JobSpec& spec,
                          const std::string& endpoint) -> base::Outcome<base::Hash256> {
+        ASSAY_ASSIGN(const JobPrediction prediction, foretold(context, spec, flags.pilots));
         OwnerStep step{.words = {"job", "buy", flags.file, "--endpoint", endpoint, "--initial-root",
                                  spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex(), "--spec",
                                  contracts::hash_of_spec(spec).hex()}};
@@ -47,7 +73,9 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         passphrase.reset();  // wiped before anybody can reach this process
         if (!said.ok()) return base::failed(said.error());
         ASSAY_ASSIGN(fee, amount_in(*said, "fee"));
-        return hash_in(*said, "job");
+        ASSAY_ASSIGN(const base::Hash256 job, hash_in(*said, "job"));
+        keep_prediction(context, job, prediction);
+        return job;
     };
     ASSAY_ASSIGN(const contracts::Job job, purchase({.process = std::move(process),
                                                      .job_file = flags.file,
@@ -148,6 +176,8 @@ void add_job_submit_command(CLI::App& app, Context& context) {
                     "Stake deposited for bonds of challenges, if --challenge is given")
         ->capture_default_str();
     add_sponsor_flag(command, flags->sponsor);
+    command.add_option("--pilot", flags->pilots,
+                       "Files of pilots for the prediction that stays with the job, as of assay plan");
     command
         .add_option("--drill", flags->drills, "Behave so (devnet only). " + misconduct_help(WorkRole::kBuyer))
         ->check(CLI::IsMember(misconduct_names(WorkRole::kBuyer)));

@@ -131,6 +131,9 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     if (context.json()) {
         JsonFields body;
         body("model_root", result.model_root);
+        body("parameters", opened.parameters);
+        body("slots", job.spec.slots);
+        body("inner_steps", job.spec.train.inner_steps);
         body("steps", result.steps);
         body("tokens", result.tokens);
         body("tokens_per_second", result.tokens_per_second);

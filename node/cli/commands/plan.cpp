@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay plan
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <ostream>
 
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/tensors.hpp"
 #include "node/audit/slot_traffic.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/plan_forecast.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
@@ -25,10 +28,14 @@ using base::Outcome;
 struct PlanFlags {
     std::string job;
     bool measure = false;
+    ForecastFlags forecast;
 };
 
 /// Steps that `--measure` trains: enough for a figure, few enough for a large model.
 constexpr std::uint32_t kMeasuredSteps = 3;
+constexpr std::size_t kPilotDigits = 7;  ///< of a number of steps
+/// Of a ledger node that is told nothing else: 100 ms.
+constexpr double kDefaultHeightSeconds = 0.1;
 
 struct Estimate {
     Measured measured;
@@ -112,7 +119,33 @@ Outcome<Estimate> estimate(JobFile job) {
     return found;
 }
 
-Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::optional<Estimate>& estimate) {
+/// Losses of so many steps that are trained here.
+Outcome<std::vector<PilotPoint>> trained_pilot(JobFile job, const std::string& steps) {
+    const auto count = static_cast<std::uint32_t>(std::stoul(steps.substr(0, kPilotDigits)));
+    if (count == 0 || steps.size() > kPilotDigits || count <= job.spec.train.warmup_steps) {
+        return base::fail(base::ErrorKind::kUsage,
+                          "--pilot " + steps + " trains for no step after the job's warm-up",
+                          "give a number of steps above train.warmup_steps = " +
+                              std::to_string(job.spec.train.warmup_steps) + " and below 10000000");
+    }
+    ASSAY_ASSIGN(const auto initial, initial_file(job));
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
+    ASSAY_ASSIGN(const LocalTrainingResult result,
+                 train_pilot(*worker, job.spec, {job.train.string(), job.held_out.string()}, count, initial));
+    const double step_tokens = static_cast<double>(job.spec.train.batch) * job.spec.model.context;
+    std::vector<PilotPoint> points;
+    for (const LossPoint& point : result.loss) {
+        if (point.step == 0 || point.step < job.spec.train.warmup_steps || point.held_out <= 0) continue;
+        points.push_back({.parameters = static_cast<double>(program::parameter_count(job.spec.model)),
+                          .tokens = static_cast<double>(point.step) * step_tokens,
+                          .loss = point.held_out,
+                          .shape = {}});
+    }
+    return points;
+}
+
+Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const ShownForecast& forecast,
+               const std::optional<Estimate>& estimate) {
     JsonFields body;
     body("job", spec.name);
     body("parameters", plan.parameters);
@@ -144,6 +177,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("kept_bytes", plan.keeping);
     body("audit_window", AuditWindow{plan.audit_window_least, plan.audit_window_most});
     body("longest_dispute", plan.dispute);
+    add_forecast(body, forecast);
     body("measured", estimate);
     return body.take();
 }
@@ -189,7 +223,7 @@ std::uint64_t finalise_start(const program::JobSpec& spec) {
 }
 
 void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
-                const std::optional<Estimate>& estimate) {
+                const ShownForecast& forecast, const std::optional<Estimate>& estimate) {
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
     const PlannedBytes& bytes = plan.bytes;
     const program::FileSizes& sizes = bytes.files;
@@ -254,6 +288,8 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"a cheat's profit",
          signed_money(plan.cheat_gain_newcomer) + " (newcomer), " + signed_money(plan.cheat_gain_proven) +
              " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};
+    const auto expected = forecast_fields(spec, forecast);
+    fields.insert(fields.end(), expected.begin(), expected.end());
     if (estimate) {
         char speed[48];
         std::snprintf(speed, sizeof speed, "%.0f tokens/s", estimate->measured.tokens_per_second);
@@ -264,25 +300,71 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
                                 step_memory(estimate->measured.opened));
     }
     print_fields(context.out, fields);
+    if (!forecast.options) return;
+    context.out << '\n';
+    print_options(context.out, *forecast.options, forecast.height_seconds);
+}
+
+/// What the ledger that --node names says; the defaults where none is named.
+struct LedgerFacts {
+    contracts::Params params;
+    MarketHistory history;
+    double height_seconds = kDefaultHeightSeconds;
+};
+
+Outcome<LedgerFacts> ledger_facts(const Context& context, program::Profile profile) {
+    LedgerFacts facts;
+    if (!context.flags.node) return facts;
+    ASSAY_ASSIGN(const ChainSource chain, open_chain(context, StateFrom::kNode));
+    facts.params = contracts::read_current_params(*chain.state);
+    facts.history = market_history(*chain.state, profile);
+    if (const auto pace = block_pace_ms(chain)) facts.height_seconds = *pace / 1000;
+    return facts;
+}
+
+bool is_count(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Points of the pilots: files are read, and so many steps trained here for a number.
+Outcome<std::vector<PilotPoint>> pilot_points(JobFile job, const std::vector<std::string>& pilots) {
+    std::vector<PilotPoint> points;
+    for (const std::string& pilot : pilots) {
+        if (!is_count(pilot)) {
+            ASSAY_ASSIGN(const auto read, read_pilots({pilot}, job.spec));
+            points.insert(points.end(), read.begin(), read.end());
+            continue;
+        }
+        ASSAY_ASSIGN(const auto trained, trained_pilot(job, pilot));
+        points.insert(points.end(), trained.begin(), trained.end());
+    }
+    return points;
 }
 
 Outcome<void> plan(const Context& context, const PlanFlags& flags) {
-    if (flags.measure) end_on_interrupt(context);
+    const bool trains = flags.measure || std::ranges::any_of(flags.forecast.pilots, is_count);
+    if (trains) end_on_interrupt(context);
     ASSAY_ASSIGN(const JobFile job, read_job_file(flags.job));
-    contracts::Params params;
-    if (context.flags.node) {
-        ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
-        params = contracts::read_current_params(*state);
-    }
-    ASSAY_ASSIGN(const JobPlan planned, plan_job(job.spec, params));
+    ASSAY_ASSIGN(const PlanGoals goals, goals_of(flags.forecast));
+    ASSAY_ASSIGN(LedgerFacts ledger, ledger_facts(context, job.spec.profile));
+    ASSAY_ASSIGN(const JobPlan planned, plan_job(job.spec, ledger.params));
+    ForecastSources sources{.history = std::move(ledger.history), .pilot = {}, .own_speed = std::nullopt};
+    ASSAY_ASSIGN(sources.pilot, pilot_points(job, flags.forecast.pilots));
     std::optional<Estimate> estimated;
     if (flags.measure) {
         ASSAY_ASSIGN(estimated, estimate(job));
+        sources.own_speed =
+            static_cast<double>(planned.slot_work) / estimated->slot_round_seconds * ledger.height_seconds;
+    }
+    const JobForecaster forecaster(job.spec, ledger.params, planned.slot_work, std::move(sources));
+    ShownForecast shown = shown_forecast(job.spec, forecaster, planned.slot_work, ledger.height_seconds);
+    if (flags.forecast.asks_for_options()) {
+        ASSAY_ASSIGN(shown.options, forecaster.options(goals));
     }
     if (context.json()) {
-        context.print_json("assay.plan/v1", plan_json(job.spec, planned, estimated));
+        context.print_json("assay.plan/v1", plan_json(job.spec, planned, shown, estimated));
     } else {
-        print_plan(context, job.spec, planned, estimated);
+        print_plan(context, job.spec, planned, shown, estimated);
     }
     return {};
 }
@@ -295,6 +377,15 @@ void add_plan_command(CLI::App& app, Context& context) {
                              [&context, flags] { return plan(context, *flags); });
     command.add_option("JOB.toml", flags->job, "The job file")->required();
     command.add_flag("--measure", flags->measure, "Train a few steps here for an estimate of time");
+    command.add_option("--pilot", flags->forecast.pilots,
+                       "Fit the loss to a pilot: a file with what model train, job show or job watch printed "
+                       "with -o json, or a number of steps to train here; may be repeated");
+    command.add_option("--target-loss", flags->forecast.target_loss,
+                       "Find the cheapest plan that reaches this held-out loss with a chance of 90 %");
+    command.add_option("--budget", flags->forecast.budget,
+                       "Find a plan that costs no more with a chance of 90 %");
+    command.add_option("--deadline", flags->forecast.deadline,
+                       "Find a plan that ends within so many blocks with a chance of 90 %");
 }
 
 }  // namespace assay::node

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that need a job file, token files or a model, and no ledger node.
+#include <cmath>
 #include <csignal>
 #include <thread>
 
@@ -60,6 +61,53 @@ const Cli& packed() {
     return cli;
 }
 
+std::set<std::string> plan_members() {
+    return {"schema",
+            "job",
+            "parameters",
+            "tokens",
+            "rounds",
+            "slots",
+            "segments",
+            "work_units",
+            "max_price",
+            "slot_pay",
+            "round_pay",
+            "round_cost",
+            "spend_max",
+            "budget",
+            "rounds_covered",
+            "deadline_blocks",
+            "bond",
+            "link_bond",
+            "job_fee",
+            "audit_rate",
+            "finalise_rate",
+            "bad_segment_found",
+            "collusion",
+            "bond_lost_for_good",
+            "deterring_rate",
+            "cheat_gain",
+            "cheating_pays",
+            "bytes",
+            "audit_window",
+            "longest_dispute",
+            "kept_bytes",
+            "measured",
+            "total_work",
+            "operations",
+            "memory",
+            "unit_price",
+            "prediction",
+            "speeds_from",
+            "speed_classes",
+            "height_seconds",
+            "law",
+            "local_step_penalty",
+            "options",
+            "penalty_is_extrapolated"};
+}
+
 }  // namespace
 
 TEST_CASE("plan says what a job costs, what is checked and that cheating does not pay") {
@@ -69,22 +117,7 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     REQUIRE(run.code == 0);
     const json plan = run.json();
     CHECK(plan.at("schema") == "assay.plan/v1");
-    CHECK(keys_of(plan) == std::set<std::string>{"schema",         "job",
-                                                 "parameters",     "tokens",
-                                                 "rounds",         "slots",
-                                                 "segments",       "work_units",
-                                                 "max_price",      "slot_pay",
-                                                 "round_pay",      "round_cost",
-                                                 "spend_max",      "budget",
-                                                 "rounds_covered", "deadline_blocks",
-                                                 "bond",           "link_bond",
-                                                 "job_fee",        "audit_rate",
-                                                 "finalise_rate",  "bad_segment_found",
-                                                 "collusion",      "bond_lost_for_good",
-                                                 "deterring_rate", "cheat_gain",
-                                                 "cheating_pays",  "bytes",
-                                                 "audit_window",   "longest_dispute",
-                                                 "kept_bytes",     "measured"});
+    CHECK(keys_of(plan) == plan_members());
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
     CHECK(plan.at("rounds_covered") == 2);
@@ -109,6 +142,93 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     REQUIRE(measured.code == 0);
     CHECK(measured.json().at("measured").at("tokens_per_second").get<double>() > 0);
     CHECK(measured.json().at("measured").at("step_bytes").get<std::uint64_t>() > 100'000);
+}
+
+TEST_CASE("plan without a ledger and a pilot says that it foretells from the cap and the prior alone") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const json plan = packed()({"plan", job, "-o", "json"}).json();
+    CHECK(plan.at("total_work") == 2 * 2 * plan.at("work_units").get<std::uint64_t>());
+    const json prediction = plan.at("prediction");
+    CHECK(prediction.at("prior_only") == true);
+    CHECK(prediction.at("ledger_prices") == 0);
+    REQUIRE(prediction.at("rounds").size() == 2);
+    const json whole = prediction.at("rounds")[1];
+    CHECK(whole.at("tokens") == plan.at("tokens"));
+    CHECK(whole.at("heights").is_null());
+    CHECK(whole.at("loss").at("high").get<double>() <= std::log(320.0));
+    CHECK(whole.at("spend").at("high").get<double>() <= std::stod(plan.at("spend_max").get<std::string>()));
+    CHECK(plan.at("options").is_null());
+    CHECK(plan.at("memory")[0].at("device") == "cpu");
+    CHECK(plan.at("memory")[0].at("least").get<std::uint64_t>() >
+          12 * plan.at("parameters").get<std::uint64_t>());
+    const std::string text = packed()({"plan", job}).out;
+    CHECK(text.find("PRIOR ONLY") != std::string::npos);
+    CHECK(text.find("no speed is known") != std::string::npos);
+    CHECK(text.find("no clearing price is known") != std::string::npos);
+}
+
+TEST_CASE("plan fits the loss to pilots that are trained here or were recorded, and measures time") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const json prior = packed()({"plan", job, "-o", "json"}).json().at("prediction").at("rounds")[1];
+    const CliRun run = packed()({"plan", job, "--pilot", "64", "--measure", "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const json prediction = run.json().at("prediction");
+    CHECK(prediction.at("prior_only") == false);
+    CHECK(prediction.at("pilot_points") == 8);
+    const json loss = prediction.at("rounds")[1].at("loss");
+    CHECK(loss.at("high").get<double>() - loss.at("low").get<double>() <
+          prior.at("loss").at("high").get<double>() - prior.at("loss").at("low").get<double>() + 1.0);
+    CHECK(run.json().at("speeds_from") == "this machine");
+    CHECK(prediction.at("rounds")[1].at("heights").at("low").get<double>() > 40);
+
+    const auto out = (packed().home() / "pilot-model").string();
+    const CliRun trained = packed()({"model", "train", job, "--out", out, "-o", "json"});
+    REQUIRE(trained.code == 0);
+    const auto file = packed().write("pilot.json", trained.out).string();
+    const json recorded = packed()({"plan", job, "--pilot", file, "-o", "json"}).json();
+    CHECK(recorded.at("prediction").at("pilot_points") == 2);
+    // The pilot was this job: what it came to is what is foretold.
+    const double came_to = trained.json().at("loss").back().at("held_out");
+    const json foretold = recorded.at("prediction").at("rounds")[1].at("loss");
+    CHECK(foretold.at("low").get<double>() <= came_to);
+    CHECK(foretold.at("high").get<double>() >= came_to);
+    CHECK(recorded.at("local_step_penalty") == 0);
+
+    CHECK(packed()({"plan", job, "--pilot", "0"}).code == 2);
+    CHECK(packed()({"plan", job, "--pilot", job}).code == 2);
+    CHECK(packed()({"plan", job, "--pilot", "no-such-file"}).code == 3);
+}
+
+TEST_CASE("plan compares several plans for a loss, a budget and a deadline") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const CliRun run =
+        packed()({"plan", job, "--measure", "--budget", "5", "--deadline", "100000", "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    int chosen = 0;
+    const json options = run.json().at("options");
+    for (const json& option : options) {
+        CHECK_FALSE(option.at("reason").get<std::string>().empty());
+        if (option.at("chosen") != true) continue;
+        ++chosen;
+        CHECK(option.at("price").at("high").get<double>() <= 5e6);
+        CHECK(option.at("heights").at("high").get<double>() <= 100'000);
+    }
+    CHECK(chosen == 1);
+    const CliRun text = packed()({"plan", job, "--budget", "5"});
+    CHECK(text.out.find("loss higher by") != std::string::npos);
+    // Out of reach for a model that starts at ln 320 and whose text ends.
+    const json none = packed()({"plan", job, "--target-loss", "0.5", "-o", "json"}).json();
+    REQUIRE(none.at("options").size() > 5);
+    for (const json& option : none.at("options")) CHECK(option.at("chosen") == false);
+    CHECK(packed()({"plan", job, "--target-loss", "low"}).code == 2);
+    CHECK(packed()({"plan", job, "--target-loss", "-1"}).code == 2);
+    CHECK(packed()({"plan", job, "--budget", "much"}).code == 2);
+    CHECK(packed()({"plan", job, "--deadline", "1.5"}).code == 2);
+    const CliRun timeless = packed()({"plan", job, "--deadline", "1000"});
+    CHECK(timeless.code == 2);
+    CHECK(timeless.err.find("--measure") != std::string::npos);
 }
 
 TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the job") {

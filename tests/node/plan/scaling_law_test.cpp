@@ -48,7 +48,11 @@ TEST_CASE("the prior's interval holds the model that the published law was made 
     CHECK(loss.low > 1.0);
     CHECK(loss.high < 4.0);
     // What nobody can do worse than.
-    CHECK(ScalingLaw::prior(kVocabulary).loss(1e5, 1e3).high <= std::log(32'000.0));
+    const Interval80 ignorant = ScalingLaw::prior(kVocabulary).loss(1e5, 1e3);
+    CHECK(ignorant.high <= std::log(32'000.0));
+    // The law is far above that there: it knows no loss, and says so by its width.
+    CHECK(ignorant.high - ignorant.low > 4);
+    CHECK(ScalingLaw::prior(8192).loss(5.3e6, 1e6).holds(4.23));
 }
 
 TEST_CASE("points of a known law bring its predictions back, far narrower than the prior's") {
