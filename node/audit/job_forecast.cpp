@@ -20,7 +20,7 @@ namespace {
 /// Text read so often is nearly worth as much as new text (Muennighoff et al. 2023); the law knows nothing
 /// of what is read more often.
 constexpr double kMostReadings = 4;
-constexpr std::uint32_t kPredictedRounds = 32;
+constexpr std::uint32_t kPredictedRounds = 8;
 
 SpeedPool pool_of(const ForecastSources& sources) {
     SpeedPool pool{.speeds = sources.history.speeds, .overheads = sources.history.overheads};

@@ -63,7 +63,7 @@ public:
     [[nodiscard]] Interval80 loss(std::uint32_t slots, std::uint32_t rounds) const;
     [[nodiscard]] double tokens(std::uint32_t slots, std::uint32_t rounds) const;
 
-    /// Of the job as it stands: for its first rounds up to each of at most 32.
+    /// Of the job as it stands: for its first rounds up to each of at most eight.
     [[nodiscard]] JobPrediction prediction() const;
     /// Ascending. Empty where no speed is verified.
     [[nodiscard]] std::vector<SpeedClass> speed_classes() const;

@@ -17,6 +17,7 @@ unsigned memory_class_of(std::uint64_t bytes) {
 }
 
 std::vector<DeviceMemory> step_memory(const program::JobSpec& spec) {
+    if (spec.model.layers > kMostPlannedLayers) return {};
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
     std::vector<DeviceMemory> found;
     for (const char* name : {"cpu", "cuda-host"}) {

@@ -26,7 +26,11 @@ struct DeviceMemory {
     }
 };
 
-/// Of those devices whose plans this build knows. Slots' states, their trace and the tokens are beside it.
+/// Planning takes time with the square of the layers: of deeper models a worker says it (--measure).
+inline constexpr std::uint32_t kMostPlannedLayers = 48;
+
+/// Of those devices whose plans this build knows; none for a model of more layers than kMostPlannedLayers.
+/// Slots' states, their trace and the tokens are beside it.
 /// REQUIRES a spec that check_spec accepts.
 std::vector<DeviceMemory> step_memory(const program::JobSpec& spec);
 

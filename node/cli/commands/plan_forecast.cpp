@@ -56,7 +56,7 @@ std::string planned_memory_text(const std::vector<DeviceMemory>& memory) {
                 bytes_text(each.least) + " at least, " + bytes_text(each.most) +
                 " at full speed: classes of memory from " + std::to_string(each.memory_class) + " up fit";
     }
-    return text.empty() ? "no device of this build can plan it" : text;
+    return text.empty() ? "not planned here for so many layers: --measure asks a worker" : text;
 }
 
 std::string classes_text(const std::vector<SpeedClass>& classes, double height_seconds) {
