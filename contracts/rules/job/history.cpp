@@ -31,8 +31,7 @@ constexpr std::array kTablesOfJob = {
     Table::kStorage,     Table::kAsk,         Table::kBidding,      Table::kBuyerEndpoint,
     Table::kRoster,      Table::kPanel,       Table::kBeaconMember, Table::kJobAdditions,
     Table::kJobTerms,    Table::kJobProgress, Table::kMergePlace,   Table::kGame,
-    Table::kGamePieces,  Table::kRoundPrices, Table::kSealCost,
-    Table::kDroppedAt};
+    Table::kGamePieces,  Table::kRoundPrices, Table::kSealCost,     Table::kDroppedAt};
 
 /// Whether the list above has every table whose records leave with their job, and no other.
 constexpr bool lists_what_leaves() {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "contracts/rules/market/sorted_class.hpp"
 #include "contracts/rules/market/clearing.hpp"
+#include "contracts/rules/market/sorted_class.hpp"
 
 namespace assay::contracts {
 

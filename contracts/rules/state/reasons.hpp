@@ -198,6 +198,6 @@ std::string_view explain(Reason reason);
 
 namespace assay::base {
 // 59 to 61 were of votes, before games decided. 106 to 119 and 134 to 139 are not given yet.
-ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kBadCaps, 59, 60, 61, 106, 107, 108, 109, 110, 111, 112, 113,
-                         114, 115, 116, 117, 118, 119, 134, 135, 136, 137, 138, 139);
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kBadCaps, 59, 60, 61, 106, 107, 108, 109, 110, 111, 112,
+                         113, 114, 115, 116, 117, 118, 119, 134, 135, 136, 137, 138, 139);
 }  // namespace assay::base

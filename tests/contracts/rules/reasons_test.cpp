@@ -137,9 +137,7 @@ TEST_CASE("the tests before this one have met every reason") {
     }
     // What a node says at its door: tests/ledger/engine_test.cpp meets those.
     const std::set<Reason> door{Reason::kNonceWaiting, Reason::kNodeBusy, Reason::kSenderBusy,
-                                Reason::kTooCostly,
-                                // No job is without terms of the market until specifications name them.
-                                Reason::kNoMarketTerms};
+                                Reason::kTooCostly};
     for (const Reason reason : all_reasons()) {
         if (door.contains(reason)) continue;
         CAPTURE(std::string(to_text(reason)));
