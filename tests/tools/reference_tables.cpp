@@ -46,6 +46,7 @@ std::string_view when(base::ErrorKind kind) {
             return "disk full, port taken, a child process that cannot be started, a home in use";
         case base::ErrorKind::kUsage:
             return "unknown command, flag or job key; wrong type; value out of range, in `ASSAY_THREADS`, "
+                   "`ASSAY_DUTY`, "
                    "`ASSAY_MEMORY`, `ASSAY_DEVICE_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
         case base::ErrorKind::kNotFound:
             return "no such job, miner, file, key or ledger; `audit replay` found nothing wrong, but lacks a "
