@@ -95,8 +95,16 @@ base::Outcome<SharedDescriptor> complete(JobFile& job, const WorkerOptions& opti
     return initial;
 }
 
+base::Outcome<void> check_somebody_bids(const program::JobSpec& spec) {
+    if (!spec.market.terms.engaged()) return {};
+    return base::fail(base::ErrorKind::kUsage,
+                      "the job leases its machines in the market, and no role of this version bids for lots",
+                      "leave [market] machines_least out: the job then holds an auction of its own");
+}
+
 base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token stop) {
     ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
+    ASSAY_TRY(check_somebody_bids(job.spec));
     ASSAY_ASSIGN(SharedDescriptor initial, complete(job, options.process.worker));
     RoleProcessOptions process_options = std::move(options.process);
     process_options.needs_worker = options.challenge > 0 ? NeedsWorker::kYes : NeedsWorker::kNo;

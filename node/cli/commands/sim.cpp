@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/sim_market.hpp"
 #include "node/cli/table.hpp"
 #include "node/sim/measure.hpp"
 #include "node/views/json.hpp"
@@ -20,6 +21,8 @@ namespace {
 using base::Outcome;
 
 struct SimFlags {
+    std::string what = "cheats";
+    SimMarketFlags market;
     std::vector<std::string> names;
     sim::SimOptions options;
     unsigned threads = 0;  ///< 0: as many as the machine runs at once
@@ -134,7 +137,14 @@ Outcome<std::vector<sim::SimRow>> measure_all(const Context& context,
     return measured;
 }
 
-Outcome<void> run(const Context& context, const SimFlags& flags) {
+Outcome<void> run(const Context& context, SimFlags& flags) {
+    if (flags.what == "market") {
+        flags.market.seed = flags.options.seed;
+        flags.market.seeds = flags.options.seeds;
+        return run_sim_market(context, flags.market);
+    }
+    if (flags.names.empty())
+        return unusable("sim run plays no strategy without --strategies", "name some, or: all");
     ASSAY_TRY(check(flags.options));
     ASSAY_ASSIGN(const auto strategies, chosen(flags.names));
     SimReport report{.seed = flags.options.seed, .compute_share = flags.options.compute_share, .rows = {}};
@@ -154,12 +164,19 @@ void add_sim_commands(CLI::App& app, Context& context) {
     CLI::App& sim = noun(app, "sim", "Play cheats against the real rules and roles, in simulated time");
     CLI::App& verb_run = verb(sim, "run", "Measure how often strategies are caught, and what they earn",
                               context, [&context, flags] { return run(context, *flags); });
-    verb_run.add_option("--strategies", flags->names, "Names, separated by commas, or: all")
-        ->required()
+    verb_run
+        .add_option("what", flags->what,
+                    "cheats: strategies against the rules and roles of jobs; market: the market between jobs")
+        ->check(CLI::IsMember({"cheats", "market"}))
+        ->capture_default_str();
+    verb_run.add_option("--strategies", flags->names, "Of cheats: names, separated by commas, or: all")
         ->delimiter(',');
+    add_sim_market_flags(verb_run, flags->market);
     verb_run.add_option("--rounds", flags->options.rounds, "Trials of each strategy")->capture_default_str();
     verb_run.add_option("--seed", flags->options.seed, "Fixes every bit of the run")->capture_default_str();
-    verb_run.add_option("--seeds", flags->options.seeds, "Worlds that the trials are spread over")
+    verb_run
+        .add_option("--seeds", flags->options.seeds,
+                    "Worlds that the trials are spread over; of a market, seeds from --seed on")
         ->capture_default_str();
     verb_run
         .add_option("--threads", flags->threads,
