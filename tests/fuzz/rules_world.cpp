@@ -54,7 +54,7 @@ void RulesWorld::begin() {
     config.chain_id = kChain;
     config.params = some_params();
     config.market = some_market();
-    leases_ = params_hash(config.params).bytes[0] % 4 == 0;
+    leases_ = params_hash(config.params).bytes[0] % 3 == 0;
     for (const Person& person : people_)
         config.balances.emplace_back(person.owner.public_key(), at_most(300'000'000'000'000'000));
     std::sort(config.balances.begin(), config.balances.end());
@@ -158,7 +158,7 @@ void RulesWorld::move() {
     ++reached_.moves;
     const auto active = list_active_jobs(state_);
     const std::uint64_t kind = choose_(16);
-    if (chance(10)) return trade();
+    if (leases_ && chance(5)) return trade();
     if (kind == 0) return pass_heights();
     if (kind < 13 && !active.empty()) {
         const auto job = read_job(state_, active[choose_(active.size())]);

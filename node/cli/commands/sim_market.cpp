@@ -27,7 +27,7 @@ struct MarketReport {
 };
 
 /// The named scenarios in the order of the report.
-Outcome<std::vector<const sim::MarketScenario*>> chosen(const std::vector<std::string>& names) {
+Outcome<std::vector<const sim::MarketScenario*>> chosen_scenarios(const std::vector<std::string>& names) {
     std::string known = "all";
     for (const sim::MarketScenario& one : sim::market_scenarios()) known += ", " + std::string(one.name);
     for (const std::string& name : names) {
@@ -51,7 +51,7 @@ std::string figure(double value, int digits) {
     return text;
 }
 
-void print(std::ostream& out, const std::vector<sim::MarketRow>& rows) {
+void print_rows(std::ostream& out, const std::vector<sim::MarketRow>& rows) {
     TextTable table({{"scenario"},
                      {"seed", Align::kRight},
                      {"clearing ms", Align::kRight},
@@ -89,7 +89,7 @@ void add_sim_market_flags(CLI::App& verb, SimMarketFlags& flags) {
 }
 
 Outcome<void> run_sim_market(const Context& context, const SimMarketFlags& flags) {
-    ASSAY_ASSIGN(const auto scenarios, chosen(flags.scenarios));
+    ASSAY_ASSIGN(const auto scenarios, chosen_scenarios(flags.scenarios));
     MarketReport report{.seed = flags.seed, .rows = {}};
     for (const sim::MarketScenario* scenario : scenarios) {
         for (std::uint32_t i = 0; i < flags.seeds; ++i) {
@@ -101,7 +101,7 @@ Outcome<void> run_sim_market(const Context& context, const SimMarketFlags& flags
     if (context.json()) {
         context.print_json("assay.sim.market/v1", json_of(report));
     } else {
-        print(context.out, report.rows);
+        print_rows(context.out, report.rows);
     }
     return {};
 }

@@ -53,7 +53,7 @@ void add_washing_jobs(Population& people, const MarketSize& size, std::uint64_t 
         job.epochs = job.patience = size.epochs;
         job.lots = 0;
         for (const SimMachine& machine : people.machines)
-            job.lots += machine.owner == owner && machine.kind == first.kind ? 1 : 0;
+            job.lots += machine.owner == owner && machine.kind == first.kind ? 1U : 0U;
         job.value = 2 * first.cost;
         job.speed = first.kind.speed;
         job.memory = first.kind.memory;

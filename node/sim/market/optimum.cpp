@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/sorted_class.hpp"
 
 namespace assay::node::sim {
 

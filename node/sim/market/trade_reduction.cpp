@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/sorted_class.hpp"
 
 namespace assay::node::sim {
 
