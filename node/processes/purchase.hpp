@@ -23,8 +23,8 @@ struct PurchaseOptions {
     std::function<base::Outcome<base::Hash256>(const program::JobSpec&, const std::string& endpoint)> buy;
 };
 
-/// kUsage for a job that leases its machines: the rules know such jobs, and no role bids for lots yet, so that it
-/// would wait with its budget in escrow until its deadline.
+/// kUsage for a job that leases its machines: the rules know such jobs, and no role bids for lots yet, so
+/// that it would wait with its budget in escrow until its deadline.
 base::Outcome<void> check_somebody_bids(const program::JobSpec& spec);
 
 /// Fills in what a job file leaves open, the initial root and, with a model folder, its blob; the folder's

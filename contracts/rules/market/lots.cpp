@@ -11,6 +11,7 @@
 namespace assay::contracts {
 
 void lease_lot(Work& work, const Lease& lease, Amount ask) {
+    if (lease.from >= lease.until) return;            // an epoch behind the last height there is
     remove_lot(work.state, lease.epoch, lease.node);  // where it was left
     store(work.state, lease_key(lease.job, lease.node, lease.epoch), lease);
     store(work.state, lot_key(lease.epoch, lease.node), Lot{lease.job, lease.kind, ask});

@@ -14,6 +14,7 @@
 #include "contracts/rules/market/seals.hpp"
 #include "contracts/rules/market/tables.hpp"
 #include "node/sim/epochs/chain.hpp"
+#include "node/sim/epochs/chances.hpp"
 
 namespace assay::node::sim {
 
@@ -38,28 +39,6 @@ contracts::MarketParams market_params() {
 }
 
 Amount amount(std::uint64_t units) { return Amount::of(units).value(); }
-
-Hash256 salt_of(const SimKey& key, std::uint64_t epoch) {
-    return base::Hasher("assay/sim-market-salt/v1").add(key.public_key().view()).add_u64(epoch).finish();
-}
-
-/// A number that is the same in every scenario: whether a machine is away in an epoch, or a player breaks
-/// off.
-std::uint64_t dice(std::uint64_t seed, std::string_view what, std::uint64_t epoch, std::uint64_t number) {
-    const Hash256 hash = base::Hasher("assay/sim-market-dice/v1")
-                             .add_u64(seed)
-                             .add(base::as_bytes(what))
-                             .add_u64(epoch)
-                             .add_u64(number)
-                             .finish();
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < sizeof value; ++i) value = value << 8U | hash.view()[i];
-    return value;
-}
-
-bool happens(double chance, std::uint64_t dice) {
-    return static_cast<double>(dice >> 11U) * 0x1p-53 < chance;
-}
 
 /// Work units of a lot, beside those of the slowest class.
 double weight_of(const LotClass& kind) { return std::ldexp(1.0, kind.speed - 10); }
