@@ -352,6 +352,11 @@ TEST_CASE("a genesis whose configuration breaks a rule of the ledger makes no st
 
     Genesis longer{
         .chain_id = "toy-1", .validators = contracts::validators_of(good), .rules = base::encode(good)};
+    // Behind the validators stand the market's parameters where they are not the defaults; behind those,
+    // nothing.
+    contracts::GenesisConfig other = good;
+    other.market.history_epochs += 1;
+    longer.rules = base::encode(other);
     longer.rules.push_back(0);
     contracts::MemoryState state;
     const auto trailing = rules_machine().genesis(state, longer);

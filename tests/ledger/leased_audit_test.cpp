@@ -77,10 +77,16 @@ TEST_CASE("payouts of a job that leases are right at every lot's price, and a ch
     CHECK(said_of([&](MemoryState& state) {
               state.erase(round_prices_key(w.job, 2));
           }).find("not of this kind of job") != std::string::npos);
-    // A lease that says another price than its slot was dealt at.
+    // A lease that says another price than its slot was dealt at. Those of the job went with it.
     CHECK(said_of([&](MemoryState& state) {
-              Lease lease = list_leases(state, w.job).back();
-              lease.price = amount(lease.price.units() + 1);
+              const SlotRound slot = read_slot(state, w.job, 2, 0).value();
+              Lease lease;
+              lease.node = slot.miner;
+              lease.owner = slot.owner;
+              lease.job = w.job;
+              lease.price = amount(read_round_prices(state, w.job, 2).value().slots[0].units() + 1);
+              lease.from = read_round_progress(state, w.job, 2).value().started_at;
+              lease.until = lease.from + 1;
               store(state, lease_key(w.job, lease.node, lease.epoch), lease);
           }).find("not dealt as its miner's lot was leased") != std::string::npos);
     // Who was dropped for its silence is back with one absence, whatever it paid since.

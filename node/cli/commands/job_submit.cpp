@@ -61,7 +61,9 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     base::Amount fee;
     const auto buy = [&](const program::JobSpec& spec,
                          const std::string& endpoint) -> base::Outcome<base::Hash256> {
-        ASSAY_ASSIGN(const JobPrediction prediction, foretold(context, spec, flags.pilots));
+        // What nothing can be foretold of, the ledger refuses, and says why.
+        const auto prediction = foretold(context, spec, flags.pilots);
+        if (!prediction.ok() && !flags.pilots.empty()) return base::failed(prediction.error());
         OwnerStep step{.words = {"job", "buy", flags.file, "--endpoint", endpoint, "--initial-root",
                                  spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex(), "--spec",
                                  contracts::hash_of_spec(spec).hex()}};
@@ -74,7 +76,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         if (!said.ok()) return base::failed(said.error());
         ASSAY_ASSIGN(fee, amount_in(*said, "fee"));
         ASSAY_ASSIGN(const base::Hash256 job, hash_in(*said, "job"));
-        keep_prediction(context, job, prediction);
+        if (prediction.ok()) keep_prediction(context, job, *prediction);
         return job;
     };
     ASSAY_ASSIGN(const contracts::Job job, purchase({.process = std::move(process),
