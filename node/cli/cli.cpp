@@ -50,6 +50,9 @@ base::Outcome<void> run_action(Context& context) {
         return base::fail(ErrorKind::kFailure, "the system offers no random numbers",
                           "check that /dev/urandom is readable");
     ASSAY_ASSIGN(context.settings, resolve_settings(context.flags));
+    if (context.csv() && !context.prints_csv)
+        return base::fail(ErrorKind::kUsage, "this command has no form of comma-separated values",
+                          "use -o table or -o json");
     return context.action();
 }
 

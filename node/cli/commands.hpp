@@ -56,6 +56,9 @@ void add_register_commands(CLI::App& app, Context& context);
 void add_job_submit_command(CLI::App& app, Context& context);
 void add_job_buy_command(CLI::App& app, Context& context);
 void add_job_follow_commands(CLI::App& app, Context& context);
+void add_job_change_commands(CLI::App& app, Context& context);
+void add_job_logs_command(CLI::App& app, Context& context);
+void add_team_commands(CLI::App& app, Context& context);
 void add_devnet_commands(CLI::App& app, Context& context);
 
 }  // namespace assay::node

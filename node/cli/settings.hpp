@@ -14,7 +14,8 @@
 
 namespace assay::node {
 
-enum class OutputMode : std::uint8_t { kTable, kJson };
+/// kCsv: of those commands alone that say so.
+enum class OutputMode : std::uint8_t { kTable, kJson, kCsv };
 
 /// Where `assay node run` listens and where clients look for it when nothing else is said.
 inline constexpr std::string_view kDefaultNodeAddress = "127.0.0.1:7420";

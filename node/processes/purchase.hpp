@@ -32,4 +32,16 @@ base::Outcome<worker::SharedDescriptor> complete(JobFile& job, const WorkerOptio
 /// job goes on; run it again to go on serving).
 base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token stop);
 
+struct ResumeOptions {
+    RoleProcessOptions process;
+    contracts::Job job;              ///< as the ledger node has it; the role believes its blocks alone
+    std::filesystem::path job_file;  ///< empty: the job's data must be in the home
+    double challenge = 0;            ///< BuyerOptions::challenge
+};
+
+/// Serves a job that was bought with this home's node key, from here on, until it ends: after its process has
+/// gone, or on another machine with the same keys. Errors: kKey when another node key bought it; kNotFound
+/// when its data are neither in the home nor in a job file; those of purchase().
+base::Outcome<contracts::Job> resume(ResumeOptions options, std::stop_token stop);
+
 }  // namespace assay::node

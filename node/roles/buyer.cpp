@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/runway.hpp"
 #include "node/roles/beacon_keeper.hpp"
 
 namespace assay::node {
@@ -14,6 +15,11 @@ contracts::JobSubmit submission(const program::JobSpec& spec, const base::Secret
             .node = node.public_key(),
             .endpoint = endpoint,
             .beacon_tip = contracts::chain_tip(beacon_secret(node, base::encode(spec)), spec.rounds)};
+}
+
+contracts::Payload submission_for(const std::optional<base::PublicKey>& sponsor, contracts::JobSubmit own) {
+    if (!sponsor) return own;
+    return contracts::TeamSubmit{std::move(own), *sponsor};
 }
 
 std::optional<base::Hash256> bought_job(const contracts::StateView& state, const base::PublicKey& node,
@@ -81,6 +87,7 @@ void BuyerRole::serve(const contracts::Job& job) {
     keep_beacon(state(), job, me(), *secret_, [this](const std::string& name, contracts::Payload payload) {
         offer(name, std::move(payload));
     });
+    watch_escrow(job);
     const bool base_here = job.base_blob.is_zero() ||
                            bench_.wants()
                                .want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec))
@@ -88,6 +95,15 @@ void BuyerRole::serve(const contracts::Job& job) {
     if (base_here) unpin_closed(job);
     if (options_.challenge > 0) challenge();
     if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
+}
+
+void BuyerRole::watch_escrow(const contracts::Job& job) {
+    if (job.phase != contracts::JobPhase::kRounds || watched_ == job.round) return;
+    watched_ = job.round;
+    const auto runway = contracts::runway_of(state(), job);
+    if (!runway || !runway->is_low()) return;
+    log().warn("job " + job.id.brief() + ": the escrow " + runway->text() + "; more with: assay job topup " +
+               job.id.brief() + " AMOUNT");
 }
 
 void BuyerRole::unpin_closed(const contracts::Job& job) {

@@ -27,6 +27,10 @@ struct BuyerOptions {
 contracts::JobSubmit submission(const program::JobSpec& spec, const base::SecretKey& node,
                                 const std::string& endpoint);
 
+/// The same for the account of a sponsor, of whose team the owner of the node key is a member; the owner's
+/// own when there is none.
+contracts::Payload submission_for(const std::optional<base::PublicKey>& sponsor, contracts::JobSubmit own);
+
 /// The job of this spec and node key, running or ended: who buys again goes on with it instead of buying
 /// twice, and the same beacon chain is never used for two jobs.
 std::optional<base::Hash256> bought_job(const contracts::StateView& state, const base::PublicKey& node,
@@ -45,6 +49,8 @@ public:
 private:
     void plan() override;
     void serve(const contracts::Job& job);
+    /// Once a round: a warning when the escrow does not last to the end of the job.
+    void watch_escrow(const contracts::Job& job);
 
     /// Bases of settled rounds, once no claim of theirs is open, and the data once the job has ended, are
     /// served until their room is needed.
@@ -58,8 +64,9 @@ private:
     GamePlayer games_;
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
-    std::uint64_t unpinned_at_ = 0;   ///< height
-    std::set<std::uint32_t> let_go_;  ///< rounds whose bases have lost their pins
+    std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
+    std::uint64_t unpinned_at_ = 0;         ///< height
+    std::set<std::uint32_t> let_go_;        ///< rounds whose bases have lost their pins
 };
 
 }  // namespace assay::node

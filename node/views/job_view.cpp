@@ -81,6 +81,11 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
                  .clearing_price = job.auction.clearing_price,
                  .fee = fee_of(state, job).value_or(base::Amount{}),
                  .base_root = job.base_root};
+    const base::PublicKey submitter = contracts::submitter_of(state, job);
+    if (submitter != job.buyer) view.member = submitter;
+    view.budget = job.spec.market.budget;
+    view.topped_up = job.additions.topped_up;
+    view.runway = runway_view(state, job);
     // The ledger takes no job whose link bond is beyond an amount.
     view.link_bond = contracts::link_bond(contracts::params_of(state, job), job.spec, job.slot_work)
                          .value_or(base::Amount());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
+#include "node/views/runway_view.hpp"
 
 namespace assay::node {
 
@@ -111,9 +112,12 @@ struct MergedRound {
 struct JobView {
     JobSummary summary;
     base::PublicKey buyer;
-    std::uint64_t submitted_at = 0;  ///< height
-    std::uint64_t deadline = 0;      ///< height
-    std::uint64_t ended_at = 0;      ///< height; 0: it has not
+    std::uint64_t submitted_at = 0;         ///< height
+    std::uint64_t deadline = 0;             ///< height
+    std::uint64_t ended_at = 0;             ///< height; 0: it has not
+    std::optional<base::PublicKey> member;  ///< of the buyer's team, who submitted it
+    base::Amount budget, topped_up;         ///< as submitted, and added since
+    std::optional<RunwayView> runway;       ///< nothing: it is over
     std::uint32_t slots = 0;
     std::uint64_t seed = 0;
     std::uint64_t work_units = 0;  ///< of a slot's round
@@ -134,6 +138,10 @@ struct JobView {
         visit("submitted_at", submitted_at);
         visit("deadline", deadline);
         visit("ended_at", ended_at);
+        visit("member", member);
+        visit("budget", budget);
+        visit("topped_up", topped_up);
+        visit("runway", runway);
         visit("slots", slots);
         visit("work_units_per_slot_round", work_units);
         visit("clearing_price", clearing_price);

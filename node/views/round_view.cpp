@@ -12,7 +12,8 @@ namespace {
 bool is_told(contracts::EventKind kind) {
     using contracts::EventKind;
     return kind == EventKind::kRoundStarted || kind == EventKind::kVerdict || kind == EventKind::kMerged ||
-           kind == EventKind::kJobEnded || kind == EventKind::kAuctionCleared;
+           kind == EventKind::kJobEnded || kind == EventKind::kAuctionCleared ||
+           kind == EventKind::kToppedUp || kind == EventKind::kExtended;
 }
 
 }  // namespace
@@ -27,6 +28,11 @@ std::optional<JobEventView> job_event_view(const contracts::StateView& state, co
                       .spent = job->spent,
                       .escrow = contracts::escrow_of(state, *job),
                       .node = event.node};
+    using contracts::EventKind;
+    if (event.kind == EventKind::kRoundStarted || event.kind == EventKind::kToppedUp)
+        view.runway = runway_view(state, *job);
+    if (event.kind == EventKind::kToppedUp) view.amount = event.amount;
+    if (event.kind == EventKind::kExtended) view.deadline = event.number;
     const auto round = contracts::read_round(state, event.job, event.round);
     if (event.kind != contracts::EventKind::kMerged || !round) return view;
     view.slots = event.number;

@@ -8,6 +8,7 @@
 
 #include "contracts/rules/state/events.hpp"
 #include "contracts/rules/tables.hpp"
+#include "node/views/runway_view.hpp"
 
 namespace assay::node {
 
@@ -24,9 +25,12 @@ struct JobEventView {
     std::uint32_t slot = 0;
     contracts::Reason reason = contracts::Reason::kNone;
     base::Amount spent, escrow;
-    std::optional<MergedLoss> loss;  ///< of kMerged
-    base::PublicKey node;            ///< of kVerdict: whose slot
-    std::uint64_t slots = 0;         ///< of kMerged: how many were merged
+    std::optional<MergedLoss> loss;    ///< of kMerged
+    base::PublicKey node;              ///< of kVerdict: whose slot
+    std::uint64_t slots = 0;           ///< of kMerged: how many were merged
+    base::Amount amount;               ///< of kToppedUp
+    std::uint64_t deadline = 0;        ///< of kExtended: height
+    std::optional<RunwayView> runway;  ///< of kRoundStarted and kToppedUp
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -36,6 +40,9 @@ struct JobEventView {
         visit("reason", reason);
         visit("spent", spent);
         visit("escrow", escrow);
+        if (runway) visit("runway", *runway);
+        if (event == contracts::EventKind::kToppedUp) visit("amount", amount);
+        if (event == contracts::EventKind::kExtended) visit("deadline", deadline);
         if (!loss) return;
         visit("train_loss", loss->train);
         visit("held_out_loss", loss->held_out);

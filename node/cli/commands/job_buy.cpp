@@ -24,6 +24,7 @@ struct BuyFlags {
     std::string endpoint;
     std::string initial_root, initial_blob;  ///< as the caller computed them; empty: computed here
     std::string stake = "0";
+    std::string sponsor;
     std::string spec;  ///< hash of the spec that the caller has checked; empty: any
 };
 
@@ -78,7 +79,8 @@ base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
 
 // A job of this spec and node key that is on the ledger is not bought again.
 base::Outcome<base::Hash256> buy_once(OwnerSession& session, const program::JobSpec& spec,
-                                      const std::string& endpoint, base::Amount stake) {
+                                      const std::string& endpoint, base::Amount stake,
+                                      const std::optional<base::PublicKey>& sponsor) {
     if (const auto bought = bought_job(session.state(), session.node(), spec)) return *bought;
     ASSAY_TRY(session.open_keys("job '" + spec.name + "' is not on the ledger",
                                 "assay job buy JOB.toml --endpoint HOST:PORT"));
@@ -101,8 +103,8 @@ base::Outcome<base::Hash256> buy_once(OwnerSession& session, const program::JobS
         ASSAY_TRY(session.submit(*missing(), "'" + *name + "'", "see docs/reference/reasons.md",
                                  [&] { return missing_step(session.state(), wants) == name; }));
     }
-    ASSAY_TRY(session.submit(submission(spec, session.node_key(), endpoint), "the job",
-                             "see what the job asks for with: assay plan JOB.toml",
+    ASSAY_TRY(session.submit(submission_for(sponsor, submission(spec, session.node_key(), endpoint)),
+                             "the job", "see what the job asks for with: assay plan JOB.toml",
                              [&] { return !bought_job(session.state(), session.node(), spec); }));
     const auto bought = bought_job(session.state(), session.node(), spec);
     if (!bought) {
@@ -121,7 +123,8 @@ base::Outcome<void> buy(const Context& context, const BuyFlags& flags) {
     ASSAY_TRY(create_home(context.home()));
     ASSAY_ASSIGN(const auto session, OwnerSession::connect(context, std::move(options)));
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
-    ASSAY_ASSIGN(const base::Hash256 job, buy_once(*session, spec, flags.endpoint, stake));
+    ASSAY_ASSIGN(const auto sponsor, sponsor_flag(flags.sponsor));
+    ASSAY_ASSIGN(const base::Hash256 job, buy_once(*session, spec, flags.endpoint, stake, sponsor));
     const auto terms = contracts::read_job_terms(session->state(), job);
     const base::Amount fee =
         terms ? fee_of(session->state(), *terms).value_or(base::Amount{}) : base::Amount{};
@@ -156,6 +159,7 @@ void add_job_buy_command(CLI::App& app, Context& context) {
         .add_option("--stake", flags->stake,
                     "Stake of the node key, for bonds of challenges: once, if it has none")
         ->capture_default_str();
+    add_sponsor_flag(command, flags->sponsor);
     command.add_option("--initial-root", flags->initial_root, "Root of the initial state; default: computed");
     command.add_option("--initial-blob", flags->initial_blob,
                        "Blob of given weights, zeros for a job from a seed; default: computed");

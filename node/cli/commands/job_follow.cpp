@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay job watch|fetch|cancel
+// assay job watch|fetch
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ostream>
@@ -9,7 +9,6 @@
 #include "node/blob/fetch.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/birth_source.hpp"
-#include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/processes/role_process.hpp"
 #include "node/processes/watcher.hpp"
@@ -32,7 +31,6 @@ struct FollowFlags {
     std::string job;
     std::string genesis;
     std::string out;
-    PassphraseFlags passphrase;
 };
 
 std::string loss_text(float loss) {
@@ -57,7 +55,12 @@ void print_event(const Context& context, const JobEventView& seen) {
                     << loss_text(seen.loss->held_out) << ", spent " << base::to_text(seen.spent);
     }
     if (seen.event == EventKind::kJobEnded) context.out << " " << contracts::explain(seen.reason);
+    if (seen.event == EventKind::kToppedUp) context.out << " " << base::to_text(seen.amount);
+    if (seen.event == EventKind::kExtended) context.out << " to block " << seen.deadline;
     context.out << std::endl;
+    if (seen.runway && seen.runway->is_low())
+        context.out << "warning: the escrow " << seen.runway->text() << "; more with: assay job topup"
+                    << std::endl;
 }
 
 Outcome<void> watch(const Context& context, const FollowFlags& flags) {
@@ -126,6 +129,8 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
         JsonFields model;
         model("job", job.id);
         model("rounds", job.rounds_done);
+        model("of_rounds", job.spec.rounds);
+        model("ended", job.phase == contracts::JobPhase::kEnded);
         model("model_root", job.base_root);
         model("parameters_root", root);
         model("folder", folder);
@@ -134,7 +139,8 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
         context.print_json("assay.job.fetch/v1", model.take());
         return {};
     }
-    context.out << "model after " << job.rounds_done << " rounds written to " << folder << "\n";
+    context.out << "model after " << job.rounds_done << " of " << job.spec.rounds << " rounds written to "
+                << folder << (is_over(job.phase) ? "\n" : "; the job goes on\n");
     if (!lost.empty())
         context.out << lost.size() << (lost.size() == 1 ? " claim" : " claims")
                     << " that it is made of lost a game after the merge: assay audit model " << folder
@@ -142,24 +148,6 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
     if (!open.empty())
         context.out << "windows of " << rounds_text(open)
                     << " were open when it was fetched: claims of them can still lose a game\n";
-    return {};
-}
-
-Outcome<void> cancel(const Context& context, const FollowFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
-    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
-    ASSAY_ASSIGN(const auto sent, submit_as_owner(context, flags.passphrase, flags.genesis,
-                                                  contracts::JobCancel{.job = job.id}, "the cancellation",
-                                                  "see the job with: assay job show " + job.id.brief()));
-    if (context.json()) {
-        JsonFields cancelled;
-        cancelled("job", job.id);
-        cancelled("height", sent.reply.height);
-        context.print_json("assay.job.cancel/v1", cancelled.take());
-        return {};
-    }
-    context.out << "job " << job.id.brief()
-                << " ends at the next round border; what is not spent comes back\n";
     return {};
 }
 
@@ -173,13 +161,8 @@ void add_job_follow_commands(CLI::App& app, Context& context) {
     CLI::App& fetching = verb(job, "fetch", "Bring the newest model home as a Hugging Face folder", context,
                               [&context, flags] { return fetch(context, *flags); });
     fetching.add_option("--out", flags->out, "Folder to write (default: NAME-model)");
-    CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back",
-                                context, [&context, flags] { return cancel(context, *flags); });
-    add_passphrase_flags(cancelling, flags->passphrase);
-    for (CLI::App* command : {&watching, &cancelling}) {
-        command->add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
-    }
-    for (CLI::App* command : {&watching, &fetching, &cancelling}) {
+    watching.add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
+    for (CLI::App* command : {&watching, &fetching}) {
         command->add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
     }
 }

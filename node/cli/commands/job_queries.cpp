@@ -141,6 +141,15 @@ void print_disputes(const Context& context, const std::vector<DisputeRow>& rows)
     table.print(context.out);
 }
 
+std::string budget_text(const JobView& job) {
+    if (job.topped_up.is_zero()) return base::to_text(job.budget);
+    return base::to_text(job.budget) + " and " + base::to_text(job.topped_up) + " topped up";
+}
+
+std::string runway_text(const RunwayView& runway) {
+    return runway.text() + (runway.is_low() ? "; low: top up with assay job topup" : "");
+}
+
 Outcome<void> show_job(const Context& context, const JobFlags& flags) {
     ASSAY_ASSIGN(const ChainSource chain,
                  open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
@@ -157,23 +166,28 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         context.print_json("assay.job.show/v1", body);
         return {};
     }
-    print_fields(context.out, {{"job", job.summary.id.hex()},
-                               {"name", job.summary.name},
-                               {"buyer", job.buyer.hex()},
-                               {"phase", std::string(job.summary.state())},
-                               {"rounds", rounds_text(job.summary)},
-                               {"slots", std::to_string(job.slots)},
-                               {"started from", job.initial_blob ? "weights " + job.initial_blob->brief()
-                                                                 : "seed " + std::to_string(job.seed)},
-                               {"price a work unit", base::to_text(job.clearing_price)},
-                               {"fee", base::to_text(job.fee)},
-                               {"link bond", base::to_text(job.link_bond)},
-                               {"escrow", base::to_text(job.summary.escrow)},
-                               {"spent", base::to_text(job.summary.spent)},
-                               {"refunded", base::to_text(job.summary.refunded)},
-                               {"longest dispute", longest_text(longest)},
-                               {"kept bytes", keeping.text()},
-                               {"model root", job.base_root.hex()}});
+    print_fields(
+        context.out,
+        {{"job", job.summary.id.hex()},
+         {"name", job.summary.name},
+         {"buyer", job.member ? job.buyer.hex() + ", for its member " + job.member->hex() : job.buyer.hex()},
+         {"deadline", "block " + std::to_string(job.deadline)},
+         {"phase", std::string(job.summary.state())},
+         {"rounds", rounds_text(job.summary)},
+         {"slots", std::to_string(job.slots)},
+         {"started from",
+          job.initial_blob ? "weights " + job.initial_blob->brief() : "seed " + std::to_string(job.seed)},
+         {"price a work unit", base::to_text(job.clearing_price)},
+         {"fee", base::to_text(job.fee)},
+         {"link bond", base::to_text(job.link_bond)},
+         {"budget", budget_text(job)},
+         {"escrow", base::to_text(job.summary.escrow)},
+         {"runway", job.runway ? runway_text(*job.runway) : "none: the job is over"},
+         {"spent", base::to_text(job.summary.spent)},
+         {"refunded", base::to_text(job.summary.refunded)},
+         {"longest dispute", longest_text(longest)},
+         {"kept bytes", keeping.text()},
+         {"model root", job.base_root.hex()}});
     context.out << '\n';
     TextTable table({{"miner"}, {"ask", Align::kRight}, {"state"}});
     for (const RosterView& entry : job.roster)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay job submit
+// assay job submit|resume
 #include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_step.hpp"
+#include "node/cli/state_source.hpp"
 #include "node/processes/purchase.hpp"
 #include "node/roles/misconduct.hpp"
 #include "node/runtime/shutdown.hpp"
@@ -20,6 +21,7 @@ struct SubmitFlags {
     std::string file;
     double challenge = 0;
     std::string stake = "10";
+    std::string sponsor;
     std::vector<std::string> drills;
 };
 
@@ -38,6 +40,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
                                  spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex(), "--spec",
                                  contracts::hash_of_spec(spec).hex()}};
         if (flags.challenge > 0) step.words.insert(step.words.end(), {"--stake", flags.stake});
+        if (!flags.sponsor.empty()) step.words.insert(step.words.end(), {"--sponsor", flags.sponsor});
         const auto ledger = ledger_words(flags.role);
         step.words.insert(step.words.end(), ledger.begin(), ledger.end());
         const auto said = run_owner_step(context, step, *passphrase, stop);
@@ -72,6 +75,58 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     return {};
 }
 
+struct ResumeFlags {
+    RoleFlags role;
+    std::string job;
+    std::string file;
+    double challenge = 0;
+};
+
+base::Outcome<void> resume_job(const Context& context, const ResumeFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    ASSAY_ASSIGN(contracts::Job bought, find_job(*state, flags.job));
+    ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job resume"));
+    ASSAY_ASSIGN(const contracts::Job job, resume({.process = std::move(process),
+                                                   .job = std::move(bought),
+                                                   .job_file = flags.file,
+                                                   .challenge = flags.challenge},
+                                                  stop));
+    if (context.json()) {
+        JsonFields ended;
+        ended("job", job.id);
+        ended("rounds", job.rounds_done);
+        ended("reason", job.end_reason);
+        ended("spent", job.spent);
+        ended("refunded", job.refunded);
+        ended("model_root", job.base_root);
+        context.print_json("assay.job.resume/v1", ended.take());
+        return {};
+    }
+    context.out << "job " << job.id.hex() << "\n"
+                << contracts::explain(job.end_reason) << "\n"
+                << job.rounds_done << " rounds, spent " << base::to_text(job.spent) << ", refunded "
+                << base::to_text(job.refunded) << "\n";
+    return {};
+}
+
+void add_resume(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<ResumeFlags>();
+    CLI::App& command = verb(noun(app, "job", "Buy training"), "resume",
+                             "Serve a job again that this home's keys bought, until it ends", context,
+                             [&context, flags] { return resume_job(context, *flags); });
+    command.add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
+    command.add_option("--file", flags->file, "The job file, where the home does not hold the job's data");
+    add_role_flags(command, flags->role);
+    add_peer_flags(command, flags->role);
+    command
+        .add_option("--challenge", flags->challenge,
+                    "Share of the job's settled slots to compute again here, and to challenge where they are "
+                    "false")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+}
+
 }  // namespace
 
 void add_job_submit_command(CLI::App& app, Context& context) {
@@ -92,9 +147,11 @@ void add_job_submit_command(CLI::App& app, Context& context) {
         .add_option("--stake", flags->stake,
                     "Stake deposited for bonds of challenges, if --challenge is given")
         ->capture_default_str();
+    add_sponsor_flag(command, flags->sponsor);
     command
         .add_option("--drill", flags->drills, "Behave so (devnet only). " + misconduct_help(WorkRole::kBuyer))
         ->check(CLI::IsMember(misconduct_names(WorkRole::kBuyer)));
+    add_resume(app, context);
 }
 
 }  // namespace assay::node

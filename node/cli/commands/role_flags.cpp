@@ -38,6 +38,21 @@ std::vector<std::string> ledger_words(const RoleFlags& flags) {
     return words;
 }
 
+void add_sponsor_flag(CLI::App& verb, std::string& sponsor) {
+    verb.add_option(
+        "--sponsor", sponsor,
+        "Owner key of the sponsor whose account pays, if the home's owner is a member of its team");
+}
+
+base::Outcome<std::optional<base::PublicKey>> sponsor_flag(const std::string& text) {
+    if (text.empty()) return std::optional<base::PublicKey>();
+    const auto key = base::parse_public_key(text);
+    if (!key)
+        return base::fail(base::ErrorKind::kUsage, "--sponsor " + text + " is not a public key",
+                          "a key is 64 hexadecimal digits in lower case");
+    return std::optional(*key);
+}
+
 base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text) {
     const auto amount = base::parse_amount(text);
     if (!amount) {

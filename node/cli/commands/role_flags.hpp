@@ -49,6 +49,10 @@ base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
 /// Adds --device. The worker checks what it is given.
 void add_device_flag(CLI::App& verb, std::string& device);
 
+/// Adds --sponsor, the owner key whose account pays; nothing when it is not given. kUsage when it is no key.
+void add_sponsor_flag(CLI::App& verb, std::string& sponsor);
+base::Outcome<std::optional<base::PublicKey>> sponsor_flag(const std::string& text);
+
 /// TLS files when all three were given; kUsage when only some were.
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);
 

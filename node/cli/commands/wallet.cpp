@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay wallet show|send
+// assay wallet show|send|report
 #include <CLI/CLI.hpp>
+#include <ctime>
+#include <map>
 #include <ostream>
 
 #include "contracts/rules/transactions.hpp"
@@ -8,6 +10,7 @@
 #include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
+#include "node/views/bill.hpp"
 #include "node/views/party_view.hpp"
 
 namespace assay::node {
@@ -23,6 +26,7 @@ struct WalletFlags {
     std::string amount;
     std::string genesis;
     bool offline = false;
+    std::vector<std::string> by = {"job"};  ///< report
     PassphraseFlags passphrase;
 };
 
@@ -83,6 +87,71 @@ Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
     return {};
 }
 
+/// Days are those of the blocks' own times, in UTC.
+Days days_of(const ChainSource& chain) {
+    const auto known = std::make_shared<std::map<std::uint64_t, std::string>>();
+    return [&chain, known](std::uint64_t height) -> Outcome<std::string> {
+        if (const auto found = known->find(height); found != known->end()) return found->second;
+        ASSAY_ASSIGN(const ledger::BlockReader read, chain.blocks());
+        ASSAY_ASSIGN(const ledger::Block block, read(height));
+        const auto seconds = static_cast<std::time_t>(block.header.time_ms / 1000);
+        std::tm date{};
+        char text[16];
+        if (gmtime_r(&seconds, &date) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%d", &date) == 0)
+            return base::fail(ErrorKind::kVerification,
+                              "block " + std::to_string(height) + " has a time that is no date");
+        return known->emplace(height, text).first->second;
+    };
+}
+
+std::vector<BillBy> bill_by(const std::vector<std::string>& words) {
+    std::vector<BillBy> by;
+    for (const std::string& word : words)
+        by.push_back(word == "job" ? BillBy::kJob : word == "day" ? BillBy::kDay : BillBy::kTeam);
+    return by;
+}
+
+void print_bill(const Context& context, const Bill& bill) {
+    TextTable table({{"job"},
+                     {"name"},
+                     {"day"},
+                     {"member"},
+                     {"for"},
+                     {"reason"},
+                     {"count", Align::kRight},
+                     {"segments", Align::kRight},
+                     {"work", Align::kRight},
+                     {"amount", Align::kRight}});
+    for (const BillLine& line : bill.lines)
+        table.row({line.job.substr(0, 8), line.name, line.day, line.member.substr(0, 8),
+                   std::string(to_text(line.item)), std::string(contracts::to_text(line.reason)),
+                   std::to_string(line.count), std::to_string(line.segments), std::to_string(line.work_units),
+                   money(line.amount)});
+    table.print(context.out);
+    context.out << '\n';
+    print_fields(context.out, {{"put in", money(bill.totals.put_in)},
+                               {"penalties", money(bill.totals.penalties)},
+                               {"spent", money(bill.totals.spent)},
+                               {"refunded", money(bill.totals.refunded)},
+                               {"in escrow", money(bill.totals.in_escrow)},
+                               {"fees burned", money(bill.totals.fees)}});
+}
+
+Outcome<void> report(const Context& context, const WalletFlags& flags) {
+    ASSAY_ASSIGN(const auto owner, wallet_of(context, flags));
+    ASSAY_ASSIGN(const ChainSource chain,
+                 open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
+    ASSAY_ASSIGN(const Bill bill, bill_of(*chain.state, owner, bill_by(flags.by), days_of(chain)));
+    if (context.json()) {
+        context.print_json("assay.wallet.report/v1", json_of(bill));
+    } else if (context.csv()) {
+        context.out << csv_of(bill);
+    } else {
+        print_bill(context, bill);
+    }
+    return {};
+}
+
 }  // namespace
 
 void add_wallet_commands(CLI::App& app, Context& context) {
@@ -90,8 +159,21 @@ void add_wallet_commands(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<WalletFlags>();
     CLI::App& shown = verb(wallet, "show", "Balance, stake, bonds and escrow of an owner", context,
                            [&context, flags] { return show_wallet(context, *flags); });
-    shown.add_option("--key", flags->key, "Owner's public key; default: the home's owner key");
-    shown.add_flag("--offline", flags->offline, "Read the home's ledger files instead of asking a node");
+    CLI::App& reported =
+        verb(wallet, "report", "What jobs cost: accepted work, audits, merges, fees; lost work at zero",
+             context, [&context, flags] { return report(context, *flags); });
+    // `verb` sets the action; this command has one form more.
+    reported.preparse_callback([&context](std::size_t) { context.prints_csv = true; });
+    reported.description(reported.get_description() + " (-o csv too)");
+    reported.add_option("--by", flags->by, "What lines are told apart by: job, day, team")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"job", "day", "team"}))
+        ->capture_default_str();
+    for (CLI::App* command : {&shown, &reported}) {
+        command->add_option("--key", flags->key, "Owner's public key; default: the home's owner key");
+        command->add_flag("--offline", flags->offline,
+                          "Read the home's ledger files instead of asking a node");
+    }
     CLI::App& sent = verb(wallet, "send", "Transfer from the home's owner key", context,
                           [&context, flags] { return send_money(context, *flags); });
     sent.add_option("to", flags->to, "Receiver's owner key")->required();

@@ -165,6 +165,41 @@ TEST_CASE("audit dispute plays a finished game again from the files of a home") 
     CHECK(home().run({"audit", "dispute", home().job().hex()}).code == 2);
 }
 
+TEST_CASE(
+    "wallet report bills what a disputed job spent, by the days of the blocks, and a lost game at zero") {
+    const Job job = home().env().job(home().job());
+    const json bill =
+        must_run({"wallet", "report", "--key", job.buyer.hex(), "--by", "job,day,team", "--offline"});
+    std::uint64_t spent = 0;
+    bool lost = false;
+    for (const json& line : bill.at("lines")) {
+        CHECK(line.at("job") == home().job().hex());
+        CHECK(line.at("day") == "1970-01-01");
+        CHECK(line.at("member") == job.buyer.hex());
+        const std::uint64_t amount = std::stoull(line.at("amount").get<std::string>());
+        if (line.at("item") != "fee") spent += amount;
+        if (line.at("item") == "slots" && line.at("reason") == "dispute_lost") {
+            lost = true;
+            CHECK(amount == 0);
+            CHECK(line.at("segments") == 0);
+        }
+    }
+    CHECK(lost);
+    CHECK(spent == job.spent.units());
+    CHECK(bill.at("totals").at("spent") == std::to_string(job.spent.units()));
+}
+
+TEST_CASE("comma-separated values are a form of the bill alone") {
+    const std::string key = home().env().job(home().job()).buyer.hex();
+    const CliRun csv = home().run({"wallet", "report", "--key", key, "--offline", "-o", "csv"});
+    CHECK(csv.code == 0);
+    CHECK(csv.out.starts_with("job,name,day,member,item,reason,count,segments,work_units,amount\n"));
+    CHECK(csv.out.find(home().job().hex() + ",") != std::string::npos);
+    const CliRun refused = home().run({"wallet", "show", "--key", key, "--offline", "-o", "csv"});
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("comma-separated") != std::string::npos);
+}
+
 TEST_CASE("job show lists a job's disputes, whose turn it is, and the longest that its terms allow") {
     const json job = must_run({"job", "show", home().job().hex(), "--offline"});
     const json longest = job.at("longest_dispute");

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay job topup|extend|cancel
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
+#include "node/cli/owner_transaction.hpp"
+#include "node/cli/state_source.hpp"
+#include "node/views/json.hpp"
+#include "node/views/runway_view.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+using base::Outcome;
+
+struct ChangeFlags {
+    std::string job;
+    std::string amount;
+    std::uint64_t blocks = 0;
+    std::string genesis;
+    PassphraseFlags passphrase;
+};
+
+/// What a change comes to: the job as the ledger has it behind it.
+struct Changed {
+    contracts::Job job;
+    std::uint64_t height = 0;
+};
+
+Outcome<Changed> change(const Context& context, const ChangeFlags& flags, const std::string& what,
+                        const std::function<contracts::Payload(const base::Hash256&)>& payload) {
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
+    ASSAY_ASSIGN(const auto sent,
+                 submit_as_owner(context, flags.passphrase, flags.genesis, payload(job.id), what,
+                                 "see the job with: assay job show " + job.id.brief()));
+    const auto now = contracts::read_job(*state, job.id);
+    return Changed{now.value_or(job), sent.reply.height};
+}
+
+Outcome<void> top_up(const Context& context, const ChangeFlags& flags) {
+    const auto amount = base::parse_amount(flags.amount);
+    if (!amount || amount->is_zero())
+        return base::fail(ErrorKind::kUsage, "'" + flags.amount + "' is not an amount",
+                          "write 12.5 for tokens or 12500000u for base units");
+    ASSAY_ASSIGN(const Changed done, change(context, flags, "the top-up", [&](const base::Hash256& job) {
+                     return contracts::JobTopUp{.job = job, .amount = *amount};
+                 }));
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    const auto runway = runway_view(*state, done.job);
+    if (context.json()) {
+        JsonFields body;
+        body("job", done.job.id);
+        body("amount", *amount);
+        body("budget", done.job.whole_budget());
+        body("runway", runway);
+        body("height", done.height);
+        context.print_json("assay.job.topup/v1", body.take());
+        return {};
+    }
+    context.out << "job " << done.job.id.brief() << " has " << base::to_text(*amount)
+                << " more: " << base::to_text(done.job.whole_budget()) << " in all\n";
+    if (runway) context.out << "the escrow " << runway->text() << '\n';
+    return {};
+}
+
+Outcome<void> extend(const Context& context, const ChangeFlags& flags) {
+    ASSAY_ASSIGN(const Changed done, change(context, flags, "the extension", [&](const base::Hash256& job) {
+                     return contracts::JobExtend{.job = job, .blocks = flags.blocks};
+                 }));
+    if (context.json()) {
+        JsonFields body;
+        body("job", done.job.id);
+        body("blocks", flags.blocks);
+        body("deadline", done.job.current_deadline());
+        body("height", done.height);
+        context.print_json("assay.job.extend/v1", body.take());
+        return {};
+    }
+    context.out << "job " << done.job.id.brief() << " begins rounds before block "
+                << done.job.current_deadline() << "; block " << done.height << " says so\n";
+    return {};
+}
+
+Outcome<void> cancel(const Context& context, const ChangeFlags& flags) {
+    ASSAY_ASSIGN(const Changed done, change(context, flags, "the cancellation", [](const base::Hash256& job) {
+                     return contracts::JobCancel{.job = job};
+                 }));
+    if (context.json()) {
+        JsonFields cancelled;
+        cancelled("job", done.job.id);
+        cancelled("height", done.height);
+        context.print_json("assay.job.cancel/v1", cancelled.take());
+        return {};
+    }
+    context.out << "job " << done.job.id.brief()
+                << " ends at the next round border; what is not spent comes back\n";
+    return {};
+}
+
+}  // namespace
+
+void add_job_change_commands(CLI::App& app, Context& context) {
+    CLI::App& job = noun(app, "job", "Jobs: submit, follow, fetch, cancel");
+    const auto flags = std::make_shared<ChangeFlags>();
+    CLI::App& topping = verb(job, "topup", "Move money from the balance into the escrow of a job that runs",
+                             context, [&context, flags] { return top_up(context, *flags); });
+    CLI::App& extending = verb(job, "extend", "Let a job begin rounds for some blocks longer", context,
+                               [&context, flags] { return extend(context, *flags); });
+    CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back",
+                                context, [&context, flags] { return cancel(context, *flags); });
+    for (CLI::App* command : {&topping, &extending, &cancelling}) {
+        command->add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
+        command->add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
+        add_passphrase_flags(*command, flags->passphrase);
+    }
+    topping.add_option("amount", flags->amount, "12.5 tokens, or 12500000u base units")->required();
+    extending.add_option("blocks", flags->blocks, "Heights by which the deadline comes later")->required();
+}
+
+}  // namespace assay::node

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives buyers a bill from the ledger's own records: what was paid of their jobs' escrows and what for, and
+// work that was lost, which costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "contracts/rules/tables.hpp"
+#include "node/views/json.hpp"
+
+namespace assay::node {
+
+enum class BillItem : std::uint8_t {
+    kSlots = 1,  ///< segments that were accepted, and those that were not, at zero
+    kAudits,     ///< recomputed by verifiers
+    kMerges,
+    kAccusations,  ///< fees of those who were right about a claim that lost its game, or wait for it
+    kFee,          ///< burned at the submission; not of the escrow
+};
+std::string_view to_text(BillItem item);
+
+/// One thing that a job paid for, or did not.
+struct BillEntry {
+    base::Hash256 job;
+    std::string name;        ///< of the job
+    base::PublicKey member;  ///< who submitted it: the buyer itself, or a member of its team
+    std::string day;         ///< in which it was settled or submitted, as the caller's Days says
+    BillItem item = BillItem::kSlots;
+    contracts::Reason reason = contracts::Reason::kNone;
+    std::uint64_t count = 0;     ///< slots, audits, merges
+    std::uint64_t segments = 0;  ///< accepted ones
+    std::uint64_t work_units = 0;
+    base::Amount amount;
+};
+
+enum class BillBy : std::uint8_t { kJob = 1, kDay, kTeam };
+
+/// Entries that are alike in what the bill is by, and in item and reason, are one line.
+struct BillLine {
+    std::string job, name, member, day;  ///< empty: the bill is not by it
+    BillItem item = BillItem::kSlots;
+    contracts::Reason reason = contracts::Reason::kNone;
+    std::uint64_t count = 0, segments = 0, work_units = 0;
+    Units amount;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("job", job);
+        visit("name", name);
+        visit("day", day);
+        visit("member", member);
+        visit("item", item);
+        visit("reason", reason);
+        visit("count", count);
+        visit("segments", segments);
+        visit("work_units", work_units);
+        visit("amount", amount);
+    }
+};
+
+/// What the ledger itself says of all jobs of the bill. put_in + penalties = spent + refunded + in_escrow.
+struct BillTotals {
+    Units put_in;     ///< budgets and top-ups
+    Units penalties;  ///< that came into the escrows
+    Units spent, refunded, in_escrow;
+    Units fees;  ///< burned at submission
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("put_in", put_in);
+        visit("penalties", penalties);
+        visit("spent", spent);
+        visit("refunded", refunded);
+        visit("in_escrow", in_escrow);
+        visit("fees", fees);
+    }
+};
+
+struct Bill {
+    std::vector<BillLine> lines;
+    BillTotals totals;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("lines", lines);
+        visit("totals", totals);
+    }
+};
+
+/// The day of a height, as the bill names it. Asked only when the bill is by day; heights in any order.
+using Days = std::function<base::Outcome<std::string>(std::uint64_t height)>;
+
+/// Every entry of the jobs that `owner` pays, or submitted as a member, jobs ascending. Jobs whose records
+/// `state` does not have are left out: a node's state and an executed home have them.
+base::Outcome<std::vector<BillEntry>> bill_entries(const contracts::StateView& state,
+                                                   const base::PublicKey& owner, const Days& days);
+
+/// The bill of the same jobs. Lines ascend by what it is by, then by item and reason. kVerification when the
+/// lines do not add up to what the ledger says was spent.
+base::Outcome<Bill> bill_of(const contracts::StateView& state, const base::PublicKey& owner,
+                            const std::vector<BillBy>& by, const Days& days);
+
+/// As comma-separated values: a row of names, then one of each line; amounts in base units, and a text in
+/// quotes where it needs them.
+std::string csv_of(const Bill& bill);
+
+}  // namespace assay::node

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives sponsors and members what a team's members may take, and what they took.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+
+namespace assay::node {
+
+struct TeamMemberView {
+    base::PublicKey member;
+    contracts::TeamCaps caps;
+    bool revoked = false;
+    base::Amount taken_in_day, taken;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("member", member);
+        visit("per_job", caps.per_job);
+        visit("per_day", caps.per_day);
+        visit("day", caps.day);
+        visit("total", caps.total);
+        visit("revoked", revoked);
+        visit("taken_in_day", taken_in_day);
+        visit("taken", taken);
+    }
+};
+
+struct TeamView {
+    base::PublicKey sponsor;
+    std::vector<TeamMemberView> members;  ///< those that are revoked too
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("sponsor", sponsor);
+        visit("members", members);
+    }
+};
+
+/// `height` is that of the next block: what counts against a day's cap then.
+TeamView team_view(const contracts::StateView& state, const base::PublicKey& sponsor, std::uint64_t height);
+
+}  // namespace assay::node
