@@ -72,6 +72,10 @@ TEST_CASE("a grant opens the account of a key that has none") {
     team.env.send(team.sponsor(), TeamGrant{key.public_key(), {team.job, team.job, kDay, team.job}});
     CHECK(team.env.state().get(account_key(key.public_key())));
     CHECK(read_account(team.env.state(), key.public_key()).balance.is_zero());
+    const auto members = list_team(team.env.state(), team.sponsor().owner_key());
+    REQUIRE(members.size() == 1);
+    CHECK(members[0].first == key.public_key());
+    CHECK(members[0].second.caps.day == kDay);
 }
 
 TEST_CASE("caps hold in each job, in any day, and in all, however many come in one block") {
