@@ -17,7 +17,7 @@ using base::Outcome;
 
 struct MarketReport {
     std::uint64_t seed = 0;
-    std::vector<sim::MarketRow> rows;
+    std::vector<sim::EpochsRow> rows;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -51,7 +51,7 @@ std::string figure(double value, int digits) {
     return text;
 }
 
-void print_rows(std::ostream& out, const std::vector<sim::MarketRow>& rows) {
+void print_rows(std::ostream& out, const std::vector<sim::EpochsRow>& rows) {
     TextTable table({{"scenario"},
                      {"seed", Align::kRight},
                      {"clearing ms", Align::kRight},
@@ -63,7 +63,7 @@ void print_rows(std::ostream& out, const std::vector<sim::MarketRow>& rows) {
                      {"starved", Align::kRight},
                      {"transactions", Align::kRight},
                      {"gain", Align::kRight}});
-    for (const sim::MarketRow& row : rows)
+    for (const sim::EpochsRow& row : rows)
         table.row({row.scenario, std::to_string(row.seed), figure(row.clearing_ms, 1),
                    figure(row.epoch_ms, 0), figure(row.welfare_ratio, 4), figure(row.revenue, 3),
                    figure(row.price_sd, 3), figure(row.jain, 3), std::to_string(row.starved),
@@ -93,7 +93,7 @@ Outcome<void> run_sim_market(const Context& context, const SimMarketFlags& flags
     MarketReport report{.seed = flags.seed, .rows = {}};
     for (const sim::MarketScenario* scenario : scenarios) {
         for (std::uint32_t i = 0; i < flags.seeds; ++i) {
-            ASSAY_ASSIGN(sim::MarketRow row, sim::play_market(*scenario, flags.size, flags.seed + i));
+            ASSAY_ASSIGN(sim::EpochsRow row, sim::play_market(*scenario, flags.size, flags.seed + i));
             context.err << row.scenario << " played with seed " << row.seed << std::endl;
             report.rows.push_back(std::move(row));
         }

@@ -18,7 +18,7 @@ constexpr double kMedianCost = 1'000;
 constexpr double kMedianValue = 1'500;
 constexpr std::uint8_t kNetworkBits = 8;
 
-using Random = std::mt19937_64;
+using Generator = std::mt19937_64;
 
 SimKey key_of(std::uint64_t seed, std::string_view what, std::size_t number) {
     const base::Hash256 bytes =
@@ -27,24 +27,24 @@ SimKey key_of(std::uint64_t seed, std::string_view what, std::size_t number) {
 }
 
 /// In [0, 1).
-double fraction(Random& random) { return static_cast<double>(random() >> 11U) * 0x1p-53; }
+double fraction(Generator& random) { return static_cast<double>(random() >> 11U) * 0x1p-53; }
 
-double normal(Random& random) {
+double normal(Generator& random) {
     const double radius = std::sqrt(-2 * std::log(1 - fraction(random)));
     return radius * std::cos(2 * 3.141592653589793 * fraction(random));
 }
 
-std::uint64_t log_normal(Random& random, double median, double spread) {
+std::uint64_t log_normal(Generator& random, double median, double spread) {
     return static_cast<std::uint64_t>(std::llround(median * std::exp(spread * normal(random)))) + 1;
 }
 
-std::uint32_t up_to(Random& random, std::uint32_t most) {
+std::uint32_t up_to(Generator& random, std::uint32_t most) {
     return static_cast<std::uint32_t>(random() % most);
 }
 
 /// Each owner that plays has a job of its own, for as many lots as it offers in the class of its first
 /// machine.
-void add_washing_jobs(Population& people, const MarketSize& size, std::uint64_t seed) {
+void add_washing_jobs(MarketPeople& people, const MarketSize& size, std::uint64_t seed) {
     for (std::size_t owner = 0; owner < people.owners.size(); ++owner) {
         if (!people.owners[owner].plays) continue;
         const SimMachine& first = people.machines[owner * kMachinesOfAnOwner];
@@ -67,11 +67,11 @@ void add_washing_jobs(Population& people, const MarketSize& size, std::uint64_t 
 
 }  // namespace
 
-Population make_population(const MarketSize& size, const MarketScenario& scenario, std::uint64_t seed) {
-    Population people;
-    Random random(seed);
+MarketPeople make_population(const MarketSize& size, const MarketScenario& scenario, std::uint64_t seed) {
+    MarketPeople people;
+    Generator random(seed);
     // Who plays is drawn apart, so that all else is the same in every scenario.
-    Random roles(seed ^ 0x9e3779b97f4a7c15ULL);
+    Generator roles(seed ^ 0x9e3779b97f4a7c15ULL);
     const bool owners_play = scenario.play == MarketPlay::kWash ||
                              scenario.play == MarketPlay::kWithholding ||
                              scenario.play == MarketPlay::kSpotAndRun;

@@ -55,7 +55,7 @@ struct SimJob {
         washes;  ///< the owner of machines whose own lots it bids for; it is worth nothing
 };
 
-struct Population {
+struct MarketPeople {
     std::vector<MachineOwner> owners;
     std::vector<SimMachine> machines;
     std::vector<SimTenant> tenants;
@@ -63,6 +63,6 @@ struct Population {
 };
 
 /// The same people for every scenario of a seed, but for who plays it.
-Population make_population(const MarketSize& size, const MarketScenario& scenario, std::uint64_t seed);
+MarketPeople make_population(const MarketSize& size, const MarketScenario& scenario, std::uint64_t seed);
 
 }  // namespace assay::node::sim

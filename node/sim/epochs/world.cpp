@@ -59,9 +59,9 @@ struct Customer {
     bool opens = false;
 };
 
-class MarketWorld {
+class EpochsWorld {
 public:
-    MarketWorld(const Population& people, MarketPlay play, const MarketSize& size, std::uint64_t seed,
+    EpochsWorld(const MarketPeople& people, MarketPlay play, const MarketSize& size, std::uint64_t seed,
                 MarketChain chain)
         : people_(people), play_(play), size_(size), seed_(seed), chain_(std::move(chain)) {
         got_.owners.resize(people.owners.size());
@@ -73,7 +73,7 @@ public:
 
     base::Outcome<void> run();
     [[nodiscard]] const Utilities& utilities() const { return got_; }
-    [[nodiscard]] MarketRow row() const;
+    [[nodiscard]] EpochsRow row() const;
 
 private:
     base::Outcome<void> must(const contracts::ApplyOutcome& outcome, std::string_view what) const {
@@ -101,7 +101,7 @@ private:
     [[nodiscard]] double best_welfare() const;
     [[nodiscard]] double paid_last(const LotClass& kind) const;
 
-    const Population& people_;
+    const MarketPeople& people_;
     MarketPlay play_;
     MarketSize size_;
     std::uint64_t seed_;
@@ -118,7 +118,7 @@ private:
     std::vector<EpochFigures> course_;
 };
 
-base::Outcome<void> MarketWorld::register_everybody() {
+base::Outcome<void> EpochsWorld::register_everybody() {
     for (std::size_t i = 0; i < people_.machines.size(); ++i) {
         const SimMachine& machine = people_.machines[i];
         const SimKey& owner = people_.owners[machine.owner].key;
@@ -141,7 +141,7 @@ base::Outcome<void> MarketWorld::register_everybody() {
     return {};
 }
 
-base::Outcome<void> MarketWorld::submit(std::size_t number) {
+base::Outcome<void> EpochsWorld::submit(std::size_t number) {
     const SimJob& job = people_.jobs[number];
     contracts::JobSubmit tx;
     program::JobSpec& spec = tx.spec;
@@ -173,7 +173,7 @@ base::Outcome<void> MarketWorld::submit(std::size_t number) {
     return {};
 }
 
-base::Outcome<void> MarketWorld::arrive_and_leave(std::uint32_t epoch) {
+base::Outcome<void> EpochsWorld::arrive_and_leave(std::uint32_t epoch) {
     for (std::size_t i = 0; i < people_.jobs.size(); ++i) {
         const SimJob& job = people_.jobs[i];
         if (job.washes && play_ != MarketPlay::kWash) continue;
@@ -189,19 +189,19 @@ base::Outcome<void> MarketWorld::arrive_and_leave(std::uint32_t epoch) {
     return {};
 }
 
-bool MarketWorld::is_offered(std::uint32_t epoch, std::size_t machine) const {
+bool EpochsWorld::is_offered(std::uint32_t epoch, std::size_t machine) const {
     if (happens(size_.churn, dice(seed_, "away", epoch, machine))) return false;
     const bool withholds =
         plays(MarketPlay::kWithholding, people_.owners[people_.machines[machine].owner].plays);
     return !withholds || machine % 2 == 0;
 }
 
-double MarketWorld::paid_last(const LotClass& kind) const {
+double EpochsWorld::paid_last(const LotClass& kind) const {
     const auto found = last_price_.find(kind);
     return found == last_price_.end() ? 0 : found->second;
 }
 
-std::optional<LotClass> MarketWorld::choose(std::size_t number, std::uint32_t epoch) const {
+std::optional<LotClass> EpochsWorld::choose(std::size_t number, std::uint32_t epoch) const {
     const SimJob& job = people_.jobs[number];
     if (job.washes) return people_.machines[*job.washes * 4].kind;
     std::optional<LotClass> best;
@@ -217,12 +217,12 @@ std::optional<LotClass> MarketWorld::choose(std::size_t number, std::uint32_t ep
     return best;
 }
 
-std::uint64_t MarketWorld::bid_of(std::size_t job) const {
+std::uint64_t EpochsWorld::bid_of(std::size_t job) const {
     const SimJob& one = people_.jobs[job];
     return plays(MarketPlay::kShading, one.plays) ? one.value * 4 / 5 : one.value;
 }
 
-bool MarketWorld::bids(std::size_t number) const {
+bool EpochsWorld::bids(std::size_t number) const {
     const SimJob& job = people_.jobs[number];
     if (plays(MarketPlay::kSniping, job.plays)) return false;
     if (!plays(MarketPlay::kRing, job.plays)) return true;
@@ -238,7 +238,7 @@ bool MarketWorld::bids(std::size_t number) const {
     return true;
 }
 
-base::Outcome<void> MarketWorld::seal(std::uint32_t epoch) {
+base::Outcome<void> EpochsWorld::seal(std::uint32_t epoch) {
     offered_.clear();
     for (std::size_t i = 0; i < people_.machines.size(); ++i) {
         if (!is_offered(epoch, i)) continue;
@@ -265,7 +265,7 @@ base::Outcome<void> MarketWorld::seal(std::uint32_t epoch) {
     return {};
 }
 
-base::Outcome<void> MarketWorld::open(std::uint32_t epoch) {
+base::Outcome<void> EpochsWorld::open(std::uint32_t epoch) {
     const auto breaks_off = [&](bool player, std::string_view what, std::size_t number) {
         return plays(MarketPlay::kSpotAndRun, player) && dice(seed_, what, epoch, number) % 2 == 0;
     };
@@ -293,7 +293,7 @@ base::Outcome<void> MarketWorld::open(std::uint32_t epoch) {
 }
 
 /// Whoever has no lots takes what is left where the base price is not above what they are worth to it.
-base::Outcome<void> MarketWorld::take_what_is_left() {
+base::Outcome<void> EpochsWorld::take_what_is_left() {
     const std::uint64_t epoch = contracts::read_market_clock(chain_.state()).epoch;
     for (std::size_t i = 0; i < people_.jobs.size(); ++i) {
         const SimJob& job = people_.jobs[i];
@@ -313,7 +313,7 @@ base::Outcome<void> MarketWorld::take_what_is_left() {
 }
 
 /// The best that could be had of this epoch: each class's values descending beside its costs ascending.
-double MarketWorld::best_welfare() const {
+double EpochsWorld::best_welfare() const {
     std::map<LotClass, std::pair<std::vector<double>, std::vector<double>>> classes;
     for (std::size_t i = 0; i < people_.jobs.size(); ++i) {
         const SimJob& job = people_.jobs[i];
@@ -336,7 +336,7 @@ double MarketWorld::best_welfare() const {
     return best;
 }
 
-void MarketWorld::account(std::uint32_t epoch) {
+void EpochsWorld::account(std::uint32_t epoch) {
     EpochFigures figures{.epoch = epoch, .offered = static_cast<std::uint32_t>(offered_.size())};
     const double best = best_welfare();
     double paid = 0;
@@ -390,7 +390,7 @@ void MarketWorld::account(std::uint32_t epoch) {
     course_.push_back(figures);
 }
 
-base::Outcome<void> MarketWorld::run() {
+base::Outcome<void> EpochsWorld::run() {
     ASSAY_TRY(register_everybody());
     for (std::uint32_t epoch = 0; epoch < size_.epochs; ++epoch) {
         const auto began = std::chrono::steady_clock::now();
@@ -414,8 +414,8 @@ base::Outcome<void> MarketWorld::run() {
     return chain_.check();
 }
 
-MarketRow MarketWorld::row() const {
-    MarketRow row;
+EpochsRow EpochsWorld::row() const {
+    EpochsRow row;
     row.clearing_ms = clearing_ms_;
     row.epoch_ms = epoch_ms_;
     row.welfare_ratio = best_ > 0 ? welfare_ / best_ : 1;
@@ -448,7 +448,7 @@ MarketRow MarketWorld::row() const {
     return row;
 }
 
-base::Outcome<MarketChain> begin_chain(const Population& people) {
+base::Outcome<MarketChain> begin_chain(const MarketPeople& people) {
     std::vector<std::pair<base::PublicKey, Amount>> balances;
     for (const MachineOwner& owner : people.owners)
         balances.emplace_back(owner.key.public_key(), amount(8 * kStake));
@@ -458,7 +458,7 @@ base::Outcome<MarketChain> begin_chain(const Population& people) {
 }
 
 /// What the players got in all.
-double earned(const Population& people, const Utilities& got) {
+double earned(const MarketPeople& people, const Utilities& got) {
     double sum = 0;
     for (std::size_t i = 0; i < people.owners.size(); ++i) sum += people.owners[i].plays ? got.owners[i] : 0;
     for (std::size_t i = 0; i < people.jobs.size(); ++i) sum += people.jobs[i].plays ? got.jobs[i] : 0;
@@ -467,17 +467,17 @@ double earned(const Population& people, const Utilities& got) {
 
 }  // namespace
 
-base::Outcome<MarketRow> play_market(const MarketScenario& scenario, const MarketSize& size,
+base::Outcome<EpochsRow> play_market(const MarketScenario& scenario, const MarketSize& size,
                                      std::uint64_t seed) {
-    const Population people = make_population(size, scenario, seed);
-    const auto play = [&](MarketPlay played) -> base::Outcome<std::pair<MarketRow, double>> {
+    const MarketPeople people = make_population(size, scenario, seed);
+    const auto play = [&](MarketPlay played) -> base::Outcome<std::pair<EpochsRow, double>> {
         ASSAY_ASSIGN(MarketChain chain, begin_chain(people));
-        MarketWorld world(people, played, size, seed, std::move(chain));
+        EpochsWorld world(people, played, size, seed, std::move(chain));
         ASSAY_TRY(world.run());
         return std::pair(world.row(), earned(people, world.utilities()));
     };
     ASSAY_ASSIGN(auto played, play(scenario.play));
-    MarketRow row = std::move(played.first);
+    EpochsRow row = std::move(played.first);
     if (scenario.play != MarketPlay::kTruthful) {
         ASSAY_ASSIGN(const auto truthful, play(MarketPlay::kTruthful));
         if (truthful.second != 0) row.gain = (played.second - truthful.second) / std::abs(truthful.second);

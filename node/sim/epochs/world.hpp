@@ -34,7 +34,7 @@ struct EpochFigures {
 };
 
 /// A line of the report.
-struct MarketRow {
+struct EpochsRow {
     std::string scenario;
     std::uint64_t seed = 0;
     std::uint32_t miners = 0;
@@ -74,7 +74,7 @@ struct MarketRow {
 
 /// Plays the scenario, and the truthful market of the same people beside it. kFailure when the rules refuse
 /// what they must take, or an invariant does not hold at the end.
-base::Outcome<MarketRow> play_market(const MarketScenario& scenario, const MarketSize& size,
+base::Outcome<EpochsRow> play_market(const MarketScenario& scenario, const MarketSize& size,
                                      std::uint64_t seed);
 
 }  // namespace assay::node::sim

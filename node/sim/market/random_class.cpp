@@ -11,22 +11,22 @@ namespace {
 using contracts::Amount;
 
 /// Numbers of its own words, since the distributions of the standard differ between libraries.
-class Draws {
+class LotDraws {
 public:
-    explicit Draws(std::uint64_t seed) : words_(seed) {}
+    explicit LotDraws(std::uint64_t seed) : words_(seed) {}
     std::uint64_t between(std::uint64_t low, std::uint64_t high) { return low + words_() % (high - low + 1); }
 
 private:
     std::mt19937_64 words_;
 };
 
-std::uint64_t gang(Draws& draws) {
+std::uint64_t gang(LotDraws& draws) {
     std::uint64_t lots = 1;
     while (lots < 16 && draws.between(0, 1) == 0) lots *= 2;
     return lots;
 }
 
-std::uint64_t bid_price(Draws& draws, MarketFamily family) {
+std::uint64_t bid_price(LotDraws& draws, MarketFamily family) {
     if (family != MarketFamily::kHeavy) return draws.between(500, 3500);
     // Density falls with the square of the price, as far as a hundred times the least.
     return 500 * 1'000'000 / draws.between(10'000, 1'000'000);
@@ -51,7 +51,7 @@ std::string_view to_text(MarketFamily family) {
 }
 
 contracts::ClassMarket random_class(MarketFamily family, ClassSize size, std::uint64_t seed) {
-    Draws draws(seed);
+    LotDraws draws(seed);
     contracts::ClassMarket market;
     set_name(market.seed, seed);
     if (family == MarketFamily::kFloor) market.base_price = base::units(2000);

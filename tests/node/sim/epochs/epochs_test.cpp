@@ -9,7 +9,7 @@ namespace {
 
 constexpr MarketSize kSmall{.miners = 120, .jobs = 20, .epochs = 6};
 
-MarketRow play(std::string_view scenario, std::uint64_t seed = 3) {
+EpochsRow play(std::string_view scenario, std::uint64_t seed = 3) {
     auto row = play_market(*find_market_scenario(scenario), kSmall, seed);
     if (!row.ok()) FAIL(row.error().what);
     return std::move(row).value();
@@ -20,7 +20,7 @@ MarketRow play(std::string_view scenario, std::uint64_t seed = 3) {
 TEST_CASE("every scenario of the market is played, and no invariant breaks") {
     for (const MarketScenario& scenario : market_scenarios()) {
         CAPTURE(std::string(scenario.name));
-        const MarketRow row = play(scenario.name);
+        const EpochsRow row = play(scenario.name);
         CHECK(row.welfare_ratio > 0);
         CHECK(row.welfare_ratio <= 1);
         CHECK(row.jain > 0);
@@ -35,8 +35,8 @@ TEST_CASE("every scenario of the market is played, and no invariant breaks") {
 }
 
 TEST_CASE("a market of the same seed comes to the same, and one of another to something else") {
-    const MarketRow first = play("truthful");
-    const MarketRow again = play("truthful");
+    const EpochsRow first = play("truthful");
+    const EpochsRow again = play("truthful");
     CHECK(first.revenue == again.revenue);
     CHECK(first.welfare_ratio == again.welfare_ratio);
     CHECK(first.transactions == again.transactions);
