@@ -54,7 +54,7 @@ class ReferencePages(unittest.TestCase):
         self.refused_then_repaired("parameters.md", r"^(\| `max_missed` \|) 2 ", r"\1 3 ")
 
     def test_a_limit_that_moved(self):
-        self.refused_then_repaired("parameters.md", r"^\| 1,024 \| running", "| 2,048 | running")
+        self.refused_then_repaired("parameters.md", r"^\| 16,384 \| running", "| 2,048 | running")
 
     def test_a_limit_of_a_job_that_moved(self):
         self.refused_then_repaired("limits.md", r"from 1 to 10000 ", "from 1 to 20000 ")
