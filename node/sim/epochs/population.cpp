@@ -12,7 +12,6 @@ namespace assay::node::sim {
 
 namespace {
 
-constexpr std::uint32_t kMachinesOfAnOwner = 4;
 constexpr std::uint32_t kJobsOfATenant = 5;
 constexpr double kMedianCost = 1'000;
 constexpr double kMedianValue = 1'500;
@@ -95,14 +94,13 @@ MarketPeople make_population(const MarketSize& size, const MarketScenario& scena
     const std::uint32_t tenants = (size.jobs + kJobsOfATenant - 1) / kJobsOfATenant;
     for (std::uint32_t i = 0; i < tenants; ++i)
         people.tenants.push_back({key_of(seed, "tenant", i), key_of(seed, "tenant's node", i)});
-    // Jobs ask in all for more than there is, so that prices move: the mean job has 3.75 lots.
     for (std::uint32_t i = 0; i < size.jobs; ++i) {
         SimJob job;
         job.tenant = i / kJobsOfATenant;
         job.arrives = up_to(random, std::max(1U, size.epochs * 3 / 4));
         job.epochs = 1 + up_to(random, 4);
         job.patience = job.epochs + up_to(random, 6);
-        // Half of the machines are wanted by the mean epoch's jobs where there are ten machines a job.
+        // In proportion to the machines: with ten of them a job, 5 to 40 lots.
         const std::uint32_t scale = std::max(1U, size.miners / std::max(1U, size.jobs * 2));
         job.lots = scale << up_to(random, 4);
         job.value = log_normal(random, kMedianValue, 0.5);

@@ -14,6 +14,9 @@
 
 namespace assay::node::sim {
 
+/// Machines stand in the order of their owners, so many of each.
+inline constexpr std::uint32_t kMachinesOfAnOwner = 4;
+
 struct MarketSize {
     std::uint32_t miners = 1'000;
     std::uint32_t jobs = 100;

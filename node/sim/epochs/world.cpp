@@ -98,7 +98,7 @@ private:
     [[nodiscard]] std::uint64_t bid_of(std::size_t job) const;
     /// Whether a player bids itself; those of a ring but one do not.
     [[nodiscard]] bool bids(std::size_t job) const;
-    [[nodiscard]] double best_welfare() const;
+    [[nodiscard]] double best_welfare(std::uint32_t epoch) const;
     [[nodiscard]] double paid_last(const LotClass& kind) const;
 
     const MarketPeople& people_;
@@ -203,7 +203,7 @@ double EpochsWorld::paid_last(const LotClass& kind) const {
 
 std::optional<LotClass> EpochsWorld::choose(std::size_t number, std::uint32_t epoch) const {
     const SimJob& job = people_.jobs[number];
-    if (job.washes) return people_.machines[*job.washes * 4].kind;
+    if (job.washes) return people_.machines[*job.washes * kMachinesOfAnOwner].kind;
     std::optional<LotClass> best;
     std::pair<double, std::uint64_t> least;
     for (const auto& [kind, machines] : machines_in_) {
@@ -313,7 +313,7 @@ base::Outcome<void> EpochsWorld::take_what_is_left() {
 }
 
 /// The best that could be had of this epoch: each class's values descending beside its costs ascending.
-double EpochsWorld::best_welfare() const {
+double EpochsWorld::best_welfare(std::uint32_t epoch) const {
     std::map<LotClass, std::pair<std::vector<double>, std::vector<double>>> classes;
     for (std::size_t i = 0; i < people_.jobs.size(); ++i) {
         const SimJob& job = people_.jobs[i];
@@ -322,7 +322,7 @@ double EpochsWorld::best_welfare() const {
         values.insert(values.end(), job.lots, static_cast<double>(job.value));
     }
     for (std::size_t i = 0; i < people_.machines.size(); ++i) {
-        if (happens(size_.churn, dice(seed_, "away", course_.size(), i))) continue;
+        if (happens(size_.churn, dice(seed_, "away", epoch, i))) continue;
         classes[people_.machines[i].kind].second.push_back(static_cast<double>(people_.machines[i].cost));
     }
     double best = 0;
@@ -338,7 +338,7 @@ double EpochsWorld::best_welfare() const {
 
 void EpochsWorld::account(std::uint32_t epoch) {
     EpochFigures figures{.epoch = epoch, .offered = static_cast<std::uint32_t>(offered_.size())};
-    const double best = best_welfare();
+    const double best = best_welfare(epoch);
     double paid = 0;
     double welfare = 0;
     std::map<LotClass, std::pair<double, std::uint32_t>> prices;
