@@ -28,12 +28,14 @@ struct Context {
     SettingFlags flags;
     Settings settings;  ///< valid inside an action
     std::function<base::Outcome<void>()> action;
+    bool gives_csv = false;  ///< the command has a form for `-o csv` (node/cli/csv.hpp)
     /// Set by a command before it ends with kRejected: the JSON error gives number and name.
     mutable std::optional<LedgerRefusal> refused;
     /// Not null while one command line runs several verbs: print_json puts its members here.
     std::shared_ptr<nlohmann::ordered_json> gathered = nullptr;
 
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
+    [[nodiscard]] bool csv() const { return settings.output == OutputMode::kCsv; }
     [[nodiscard]] const Home& home() const { return settings.home; }
     /// A client of the ledger node that `--node` names. It connects at its first call.
     [[nodiscard]] base::Outcome<std::unique_ptr<LedgerService>> ledger() const;

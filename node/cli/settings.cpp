@@ -66,9 +66,12 @@ Outcome<Settings> resolve_settings(const SettingFlags& flags) {
     ASSAY_ASSIGN(const auto file, read_settings_file(settings.home.config()));
     settings.node = first_of(flags.node, "ASSAY_NODE", file, "node", kDefaultNodeAddress);
     const std::string output = first_of(flags.output, "ASSAY_OUTPUT", file, "output", "table");
-    if (output != "table" && output != "json")
-        return base::fail(ErrorKind::kUsage, "unknown output mode '" + output + "'", "use table or json");
-    settings.output = output == "json" ? OutputMode::kJson : OutputMode::kTable;
+    if (output != "table" && output != "json" && output != "csv")
+        return base::fail(ErrorKind::kUsage, "unknown output mode '" + output + "'",
+                          "use table, json or, where a command has it, csv");
+    settings.output = output == "json"  ? OutputMode::kJson
+                      : output == "csv" ? OutputMode::kCsv
+                                        : OutputMode::kTable;
     return settings;
 }
 

@@ -14,7 +14,7 @@
 
 namespace assay::node {
 
-enum class OutputMode : std::uint8_t { kTable, kJson };
+enum class OutputMode : std::uint8_t { kTable, kJson, kCsv };
 
 /// Where `assay node run` listens and where clients look for it when nothing else is said.
 inline constexpr std::string_view kDefaultNodeAddress = "127.0.0.1:7420";
