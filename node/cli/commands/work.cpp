@@ -81,6 +81,8 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
             return base::fail(base::ErrorKind::kUsage, std::string("--outward leaves no room for ") + flag,
                               "give one of them: with --outward nobody connects to this miner");
     }
+    MinerOptions miner_options;
+    ASSAY_TRY(add_owners_limits(flags, miner_options));
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
@@ -88,8 +90,6 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     ASSAY_ASSIGN(options.devices, device_list(flags.role.device, {}));
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
-    MinerOptions miner_options;
-    ASSAY_TRY(add_owners_limits(flags, miner_options));
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));

@@ -48,8 +48,14 @@ TEST_CASE("pause, drain and resume are kept in the home, whether its miner runs 
 
 TEST_CASE("limits that are none are refused before a miner starts") {
     const Cli cli;
-    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             {"--duty", "0"}, {"--duty", "101"}, {"--power-watts", "0"}, {"--power-watts", "many"}}) {
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"--duty", "0"},
+                                               {"--duty", "101"},
+                                               {"--power-watts", "0"},
+                                               {"--power-watts", "many"},
+                                               {"--power-watts", "5"},
+                                               {"--power-price", "0.3"},
+                                               {"--hours", "25:00-26:00"}}) {
         std::vector<std::string> all = {"miner", "run"};
         all.insert(all.end(), words.begin(), words.end());
         CHECK(cli(all).code == 2);
