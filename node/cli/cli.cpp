@@ -33,7 +33,8 @@ std::string path_of(const CLI::App& app) {
 void add_shared_flags(CLI::App& app, SettingFlags& flags) {
     app.add_option("--home", flags.home, "Folder of keys, ledger and blobs [ASSAY_HOME]");
     app.add_option("--node", flags.node, "Ledger node, HOST:PORT [ASSAY_NODE]");
-    app.add_option("-o,--output", flags.output, "Form of the data on stdout: table or json [ASSAY_OUTPUT]");
+    app.add_option("-o,--output", flags.output,
+                   "Form of the data on stdout: table, json or, of some commands, csv [ASSAY_OUTPUT]");
 }
 
 // What was said on stdout comes first, to its last line: an error never stands in the middle or at the end
@@ -50,8 +51,8 @@ base::Outcome<void> run_action(Context& context) {
         return base::fail(ErrorKind::kFailure, "the system offers no random numbers",
                           "check that /dev/urandom is readable");
     ASSAY_ASSIGN(context.settings, resolve_settings(context.flags));
-    if (context.csv() && !context.prints_csv)
-        return base::fail(ErrorKind::kUsage, "this command has no form of comma-separated values",
+    if (context.csv() && !context.gives_csv)
+        return base::fail(ErrorKind::kUsage, "this command has no csv output (comma-separated values)",
                           "use -o table or -o json");
     return context.action();
 }

@@ -28,7 +28,7 @@ struct Context {
     SettingFlags flags;
     Settings settings;  ///< valid inside an action
     std::function<base::Outcome<void>()> action;
-    bool prints_csv = false;  ///< set with `action` by a command that has a form of comma-separated values
+    bool gives_csv = false;  ///< the command has a form for `-o csv` (node/cli/csv.hpp)
     /// Set by a command before it ends with kRejected: the JSON error gives number and name.
     mutable std::optional<LedgerRefusal> refused;
     /// Not null while one command line runs several verbs: print_json puts its members here.

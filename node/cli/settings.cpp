@@ -67,7 +67,8 @@ Outcome<Settings> resolve_settings(const SettingFlags& flags) {
     settings.node = first_of(flags.node, "ASSAY_NODE", file, "node", kDefaultNodeAddress);
     const std::string output = first_of(flags.output, "ASSAY_OUTPUT", file, "output", "table");
     if (output != "table" && output != "json" && output != "csv")
-        return base::fail(ErrorKind::kUsage, "unknown output mode '" + output + "'", "use table or json");
+        return base::fail(ErrorKind::kUsage, "unknown output mode '" + output + "'",
+                          "use table, json or, where a command has it, csv");
     settings.output = output == "json"  ? OutputMode::kJson
                       : output == "csv" ? OutputMode::kCsv
                                         : OutputMode::kTable;

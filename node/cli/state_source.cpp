@@ -175,4 +175,20 @@ base::Outcome<base::PublicKey> find_party(const contracts::StateView& state, con
                     "give the beginning of its node key; see: assay miner list, assay verifier status");
 }
 
+std::function<base::Outcome<std::string>(std::uint64_t height)> days_of(const ChainSource& chain) {
+    const auto known = std::make_shared<std::map<std::uint64_t, std::string>>();
+    return [&chain, known](std::uint64_t height) -> base::Outcome<std::string> {
+        if (const auto found = known->find(height); found != known->end()) return found->second;
+        ASSAY_ASSIGN(const ledger::BlockReader read, chain.blocks());
+        ASSAY_ASSIGN(const ledger::Block block, read(height));
+        const auto seconds = static_cast<std::time_t>(block.header.time_ms / 1000);
+        std::tm date{};
+        char text[16];
+        if (gmtime_r(&seconds, &date) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%d", &date) == 0)
+            return base::fail(base::ErrorKind::kVerification,
+                              "block " + std::to_string(height) + " has a time that is no date");
+        return known->emplace(height, text).first->second;
+    };
+}
+
 }  // namespace assay::node

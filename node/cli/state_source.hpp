@@ -33,6 +33,10 @@ struct ChainSource {
     std::function<base::Outcome<ledger::BlockReader>()> blocks;
 };
 
+/// Says of a height on which day, UTC, its block was made: "2026-11-26". For heights in any order; each is
+/// read once. kUnreachable, kVerification. `chain` outlives it.
+std::function<base::Outcome<std::string>(std::uint64_t height)> days_of(const ChainSource& chain);
+
 /// As open_state.
 base::Outcome<ChainSource> open_chain(const Context& context, StateFrom from);
 

@@ -152,13 +152,6 @@ bool has(const std::vector<BillBy>& by, BillBy one) {
     return std::find(by.begin(), by.end(), one) != by.end();
 }
 
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
-}
-
 void add_totals(BillTotals& totals, const contracts::StateView& state, const contracts::Job& job) {
     totals.put_in.count += job.whole_budget().units();
     totals.spent.count += job.spent.units();
@@ -218,17 +211,15 @@ base::Outcome<Bill> bill_of(const contracts::StateView& state, const base::Publi
     return bill;
 }
 
-std::string csv_of(const Bill& bill) {
-    std::string text = "job,name,day,member,item,reason,count,segments,work_units,amount\n";
-    for (const BillLine& line : bill.lines) {
-        for (const std::string& cell :
-             {line.job, line.name, line.day, line.member, std::string(to_text(line.item)),
-              std::string(contracts::to_text(line.reason)), std::to_string(line.count),
-              std::to_string(line.segments), std::to_string(line.work_units)})
-            text += quoted(cell) + ",";
-        text += std::to_string(line.amount.count) + "\n";
-    }
-    return text;
+std::vector<std::vector<std::string>> csv_records(const Bill& bill) {
+    std::vector<std::vector<std::string>> records = {
+        {"job", "name", "day", "member", "item", "reason", "count", "segments", "work_units", "amount"}};
+    for (const BillLine& line : bill.lines)
+        records.push_back({line.job, line.name, line.day, line.member, std::string(to_text(line.item)),
+                           std::string(contracts::to_text(line.reason)), std::to_string(line.count),
+                           std::to_string(line.segments), std::to_string(line.work_units),
+                           std::to_string(line.amount.count)});
+    return records;
 }
 
 }  // namespace assay::node

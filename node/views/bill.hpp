@@ -105,8 +105,7 @@ base::Outcome<std::vector<BillEntry>> bill_entries(const contracts::StateView& s
 base::Outcome<Bill> bill_of(const contracts::StateView& state, const base::PublicKey& owner,
                             const std::vector<BillBy>& by, const Days& days);
 
-/// As comma-separated values: a row of names, then one of each line; amounts in base units, and a text in
-/// quotes where it needs them.
-std::string csv_of(const Bill& bill);
+/// The cells of its comma-separated values: a record of names, then one of each line; amounts in base units.
+std::vector<std::vector<std::string>> csv_records(const Bill& bill);
 
 }  // namespace assay::node

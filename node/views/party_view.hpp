@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,15 +72,37 @@ struct OpenJobView {
     }
 };
 
+/// What an hour of a class of work brings a miner at its ask, and what its power costs: both by the pace that
+/// it measured.
+struct ExpectedHour {
+    std::string work_class;
+    std::uint64_t work_units = 0;
+    base::Amount earned;                     ///< at the ask, the least that it works for
+    std::optional<base::Amount> power_cost;  ///< nothing where its owner has not said what power costs
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("class", work_class);
+        visit("work_units", work_units);
+        visit("earned", earned);
+        visit("power_cost", power_cost);
+    }
+};
+
 /// A miner, and what it could work for.
 struct MinerStatus {
     MinerView miner;
     std::vector<OpenJobView> open_jobs;
+    // Where its home is at hand.
+    std::optional<std::string> order = {};         ///< of its owner: work, pause, drain
+    std::vector<ExpectedHour> expected_hour = {};  ///< of each class that it has worked for
 
     template <class Visit>
     void fields(Visit& visit) const {
         miner.fields(visit);
         visit("open_jobs", open_jobs);
+        visit("order", order);
+        visit("expected_hour", expected_hour);
     }
 };
 

@@ -6,6 +6,9 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
 #include "node/cli/table.hpp"
+#include "node/roles/miner_order.hpp"
+#include "node/roles/miner_power.hpp"
+#include "node/runtime/ledger_link.hpp"
 #include "node/views/party_view.hpp"
 
 namespace assay::node {
@@ -36,6 +39,21 @@ base::Failed<base::Error> not_registered(const base::PublicKey& key, const std::
                       "start it once with: assay " + role + " run");
 }
 
+/// What the owner wants of the miner, and what it measured, where `key` is that of this home.
+Outcome<void> add_own_notes(const Context& context, const base::PublicKey& key, MinerStatus& status) {
+    const auto own = own_node_key(context);
+    if (!own.ok() || *own != key) return {};
+    ASSAY_ASSIGN(const auto notes, make_disk_port(context.home().jobs()));
+    ASSAY_ASSIGN(const MinerOrder order, read_order(*notes));
+    status.order = to_text(order);
+    ASSAY_ASSIGN(const MinerPace pace, read_pace(*notes));
+    for (const ClassPace& one : pace.classes) {
+        if (const auto hour = hour_of_work(one, pace.ask, pace.power))
+            status.expected_hour.push_back({class_name(one.kind()), hour->units, hour->earned, hour->power});
+    }
+    return {};
+}
+
 Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
     ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
     const MinerList list = miners_of(*state);
@@ -60,7 +78,8 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     ASSAY_ASSIGN(const auto key, miner_of(context, *state, flags));
     const auto found = contracts::read_miner(*state, key);
     if (!found) return not_registered(key, "miner");
-    const MinerStatus status = miner_status(*state, key, *found);
+    MinerStatus status = miner_status(*state, key, *found);
+    ASSAY_TRY(add_own_notes(context, key, status));
     if (context.json()) {
         context.print_json("assay.miner.status/v1", json_of(status));
         return {};
@@ -79,6 +98,14 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
         fields.emplace_back("open job " + open.job.brief(), "can lock up to " +
                                                                 base::to_text(open.lock_slot) + " a slot, " +
                                                                 base::to_text(open.lock_job) + " in all");
+    for (const ExpectedHour& hour : status.expected_hour) {
+        std::string text = std::to_string(hour.work_units) + " work units of " + hour.work_class + " bring " +
+                           base::to_text(hour.earned) + " at its ask";
+        if (hour.power_cost) text += ", power costs " + base::to_text(*hour.power_cost);
+        if (hour.power_cost && *hour.power_cost > hour.earned) text += ": more than that";
+        fields.emplace_back("an hour", std::move(text));
+    }
+    if (status.order) fields.emplace_back("told to", *status.order);
     print_fields(context.out, fields);
     return {};
 }

@@ -7,6 +7,7 @@
 
 #include "contracts/rules/transactions.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/csv.hpp"
 #include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
@@ -87,23 +88,6 @@ Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
     return {};
 }
 
-/// Days are those of the blocks' own times, in UTC.
-Days days_of(const ChainSource& chain) {
-    const auto known = std::make_shared<std::map<std::uint64_t, std::string>>();
-    return [&chain, known](std::uint64_t height) -> Outcome<std::string> {
-        if (const auto found = known->find(height); found != known->end()) return found->second;
-        ASSAY_ASSIGN(const ledger::BlockReader read, chain.blocks());
-        ASSAY_ASSIGN(const ledger::Block block, read(height));
-        const auto seconds = static_cast<std::time_t>(block.header.time_ms / 1000);
-        std::tm date{};
-        char text[16];
-        if (gmtime_r(&seconds, &date) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%d", &date) == 0)
-            return base::fail(ErrorKind::kVerification,
-                              "block " + std::to_string(height) + " has a time that is no date");
-        return known->emplace(height, text).first->second;
-    };
-}
-
 std::vector<BillBy> bill_by(const std::vector<std::string>& words) {
     std::vector<BillBy> by;
     for (const std::string& word : words)
@@ -145,7 +129,7 @@ Outcome<void> report(const Context& context, const WalletFlags& flags) {
     if (context.json()) {
         context.print_json("assay.wallet.report/v1", json_of(bill));
     } else if (context.csv()) {
-        context.out << csv_of(bill);
+        for (const auto& record : csv_records(bill)) print_csv_record(context.out, record);
     } else {
         print_bill(context, bill);
     }
@@ -162,8 +146,7 @@ void add_wallet_commands(CLI::App& app, Context& context) {
     CLI::App& reported =
         verb(wallet, "report", "What jobs cost: accepted work, audits, merges, fees; lost work at zero",
              context, [&context, flags] { return report(context, *flags); });
-    // `verb` sets the action; this command has one form more.
-    reported.preparse_callback([&context](std::size_t) { context.prints_csv = true; });
+    allow_csv(reported, context);
     reported.description(reported.get_description() + " (-o csv too)");
     reported.add_option("--by", flags->by, "What lines are told apart by: job, day, team")
         ->delimiter(',')

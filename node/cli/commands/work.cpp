@@ -53,8 +53,25 @@ struct MinerFlags {
     std::vector<std::string> drills;
     bool outward = false;
     unsigned duty = 0;
+    std::string hours;
+    std::uint32_t watts = 0;
+    std::string power_price;
     unsigned self_check = kSelfCheckInterval.count();
 };
+
+base::Outcome<void> add_owners_limits(const MinerFlags& flags, MinerOptions& options) {
+    if (!flags.hours.empty()) {
+        ASSAY_ASSIGN(options.hours, WorkingHours::parse(flags.hours));
+    }
+    if ((flags.watts == 0) != flags.power_price.empty()) {
+        return fail(ErrorKind::kUsage, "--power-watts and --power-price go together",
+                    "give both, or none: then what this home was told before holds");
+    }
+    if (flags.watts == 0) return {};
+    ASSAY_ASSIGN(const base::Amount price, amount_flag("--power-price", flags.power_price));
+    options.power = PowerTerms{.watts = flags.watts, .price = price};
+    return {};
+}
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     // Not CLI11's excludes(): it lists several in the order of their addresses, another one in each run.
@@ -64,6 +81,8 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
             return base::fail(base::ErrorKind::kUsage, std::string("--outward leaves no room for ") + flag,
                               "give one of them: with --outward nobody connects to this miner");
     }
+    MinerOptions miner_options;
+    ASSAY_TRY(add_owners_limits(flags, miner_options));
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
@@ -71,7 +90,6 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     ASSAY_ASSIGN(options.devices, device_list(flags.role.device, {}));
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
-    MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
@@ -186,6 +204,16 @@ void add_work_commands(CLI::App& app, Context& context) {
             "Percent of the time in which the worker computes; it rests between steps, except in disputes "
             "(default: ASSAY_DUTY, else 100)")
         ->check(CLI::Range(1U, 100U));
+    mine.add_option(
+        "--hours", miner->hours,
+        "Local hours in which it asks for work, like 22:00-06:00,12:00-13:00; what it has begun it "
+        "finishes outside of them, too (default: all day)");
+    mine.add_option("--power-watts", miner->watts,
+                    "Power that the machine draws while it trains; kept in the home, as --power-price")
+        ->check(CLI::Range(1U, 1'000'000U));
+    mine.add_option(
+        "--power-price", miner->power_price,
+        "Price of a kilowatt-hour in ASY: work that brings less than its power costs is warned of");
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();

@@ -193,7 +193,7 @@ TEST_CASE("comma-separated values are a form of the bill alone") {
     const std::string key = home().env().job(home().job()).buyer.hex();
     const CliRun csv = home().run({"wallet", "report", "--key", key, "--offline", "-o", "csv"});
     CHECK(csv.code == 0);
-    CHECK(csv.out.starts_with("job,name,day,member,item,reason,count,segments,work_units,amount\n"));
+    CHECK(csv.out.starts_with("job,name,day,member,item,reason,count,segments,work_units,amount\r\n"));
     CHECK(csv.out.find(home().job().hex() + ",") != std::string::npos);
     const CliRun refused = home().run({"wallet", "show", "--key", key, "--offline", "-o", "csv"});
     CHECK(refused.code == 2);

@@ -126,12 +126,13 @@ TEST_CASE("a bill tells members, days and jobs apart, and no more than it is ask
     CHECK(of_member->totals.put_in.count == small_job().market.budget.units());
 }
 
-TEST_CASE("comma-separated values quote what needs it") {
+TEST_CASE("a bill's comma-separated values are a record of names and one of each line") {
     Bill bill;
     bill.lines.push_back({.job = "a1", .name = "one, \"two\"", .reason = Reason::kPaid, .amount = {12}});
-    CHECK(csv_of(bill) ==
-          "job,name,day,member,item,reason,count,segments,work_units,amount\n"
-          "a1,\"one, \"\"two\"\"\",,,slots,paid,0,0,0,12\n");
+    CHECK(csv_records(bill) ==
+          std::vector<std::vector<std::string>>{
+              {"job", "name", "day", "member", "item", "reason", "count", "segments", "work_units", "amount"},
+              {"a1", "one, \"two\"", "", "", "slots", "paid", "0", "0", "0", "12"}});
 }
 
 TEST_CASE("a log has who worked, when, and what it came to, and losses where a trace is at hand") {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay miner earnings
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/csv.hpp"
+#include "node/cli/state_source.hpp"
+#include "node/cli/table.hpp"
+#include "node/roles/miner_power.hpp"
+#include "node/runtime/ledger_link.hpp"
+#include "node/views/earnings_view.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Outcome;
+
+struct EarningsFlags {
+    std::string key;
+    std::string by = "round";
+    bool offline = false;
+};
+
+/// Of the home's own miner what its power cost, at the pace that it measured.
+Outcome<void> add_power(const Context& context, const base::PublicKey& miner, EarningsSources& sources) {
+    const auto own = inspect_key_file(context.home().node_key());
+    if (!own.ok() || own->public_key != miner) return {};
+    ASSAY_ASSIGN(const auto notes, make_disk_port(context.home().jobs()));
+    ASSAY_ASSIGN(MinerPace pace, read_pace(*notes));
+    if (!pace.power) return {};
+    sources.power = [pace = std::move(pace)](const contracts::Job& job, std::uint64_t units) {
+        return power_cost(*pace.power, pace_for(pace, job), units);
+    };
+    return {};
+}
+
+std::vector<std::string> cells(const EarningsRow& row, std::string (*money)(base::Amount)) {
+    return {row.day,
+            row.job ? row.job->hex() : "",
+            row.round ? std::to_string(*row.round) : "",
+            std::to_string(row.slots),
+            std::to_string(row.work_units),
+            money(row.earned),
+            money(row.held),
+            money(row.returned),
+            money(row.lost),
+            row.power_cost ? money(*row.power_cost) : ""};
+}
+
+void print_csv(std::ostream& out, const Earnings& earnings) {
+    print_csv_record(out, {"day", "job", "round", "slots", "work_units", "earned", "held", "returned", "lost",
+                           "power_cost"});
+    for (const EarningsRow& row : earnings.rows) print_csv_record(out, cells(row, csv_amount));
+}
+
+void print_table(std::ostream& out, const Earnings& earnings) {
+    TextTable table({{"day"},
+                     {"job"},
+                     {"round", Align::kRight},
+                     {"slots", Align::kRight},
+                     {"work", Align::kRight},
+                     {"earned", Align::kRight},
+                     {"held", Align::kRight},
+                     {"returned", Align::kRight},
+                     {"lost", Align::kRight},
+                     {"power", Align::kRight}});
+    const auto add = [&](const EarningsRow& row, const std::string& name) {
+        std::vector<std::string> line = cells(row, base::to_text);
+        line[1] = row.job ? row.job->brief() : name;
+        table.row(std::move(line));
+    };
+    for (const EarningsRow& row : earnings.rows) add(row, "");
+    add(earnings.total, "in all");
+    table.print(out);
+}
+
+EarningsBy by_of(const std::string& name) {
+    for (const EarningsBy by : {EarningsBy::kJob, EarningsBy::kDay})
+        if (name == to_text(by)) return by;
+    return EarningsBy::kRound;
+}
+
+Outcome<void> show_earnings(const Context& context, const EarningsFlags& flags) {
+    ASSAY_ASSIGN(const ChainSource chain,
+                 open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
+    base::PublicKey miner;
+    if (flags.key.empty()) {
+        ASSAY_ASSIGN(const auto info, inspect_key_file(context.home().node_key()));
+        miner = info.public_key;
+    } else {
+        ASSAY_ASSIGN(miner, find_miner(*chain.state, flags.key));
+    }
+    if (!contracts::read_miner(*chain.state, miner)) {
+        return base::fail(base::ErrorKind::kNotFound, miner.brief() + " is not a registered miner",
+                          "start it once with: assay miner run");
+    }
+    EarningsSources sources;
+    ASSAY_TRY(add_power(context, miner, sources));
+    const EarningsBy by = by_of(flags.by);
+    if (by == EarningsBy::kDay) sources.day_of = days_of(chain);
+    ASSAY_ASSIGN(const Earnings earnings, miner_earnings(*chain.state, miner, by, sources));
+    if (context.json()) {
+        context.print_json("assay.miner.earnings/v1", json_of(earnings));
+    } else if (context.csv()) {
+        print_csv(context.out, earnings);
+    } else {
+        print_table(context.out, earnings);
+    }
+    if (!earnings.complete()) {
+        context.err << "The ledger counts " << base::to_text(earnings.ledger_earned) << " earned and "
+                    << base::to_text(earnings.ledger_forfeited)
+                    << " lost: the history at hand does not hold every job.\n";
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_miner_earnings(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<EarningsFlags>();
+    CLI::App& shown =
+        verb(noun(app, "miner", "Work for pay: train slots of jobs"), "earnings",
+             "What a miner's work came to: work, pay, what windows hold, what it lost, what its power cost",
+             context, [&context, flags] { return show_earnings(context, *flags); });
+    allow_csv(shown, context);
+    shown.add_option("--by", flags->by, "A row for each round, job, or day of settlements, UTC")
+        ->check(CLI::IsMember({"round", "job", "day"}))
+        ->capture_default_str();
+    shown.add_option("--key", flags->key, "Node key; default: the home's");
+    shown.add_flag("--offline", flags->offline, "Read the home's ledger files instead of asking a node");
+}
+
+}  // namespace assay::node

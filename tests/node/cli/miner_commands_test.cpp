@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a miner's owner tells it, and tables for programs that calculate.
+#include "node/cli/csv.hpp"
+#include "node/roles/miner_order.hpp"
+#include "node/runtime/ledger_link.hpp"
+#include "tests/node/cli/cli_fixture.hpp"
+
+namespace {
+
+using namespace assay;
+using assay::test::Cli;
+using assay::test::CliRun;
+using node::MinerOrder;
+
+MinerOrder order_in(const Cli& cli) {
+    const auto notes = node::make_disk_port(node::Home{cli.home()}.jobs());
+    REQUIRE(notes.ok());
+    const auto order = node::read_order(**notes);
+    REQUIRE(order.ok());
+    return *order;
+}
+
+}  // namespace
+
+TEST_CASE("pause, drain and resume are kept in the home, whether its miner runs or not") {
+    const Cli cli;
+    const CliRun without_key = cli({"miner", "pause"});
+    CHECK(without_key.code == 5);
+    CHECK(without_key.err.find("no node key") != std::string::npos);
+    const std::string passphrase = cli.write("pass", "a passphrase of some length\n").string();
+    const CliRun made =
+        cli({"key", "new", "--role", "node", "--interactive", "--passphrase-file", passphrase});
+    INFO(made.err);
+    REQUIRE(made.code == 0);
+    CHECK(order_in(cli) == MinerOrder::kWork);
+    const std::vector<std::pair<std::string, MinerOrder>> orders = {
+        {"pause", MinerOrder::kPause}, {"drain", MinerOrder::kDrain}, {"resume", MinerOrder::kWork}};
+    for (const auto& [word, order] : orders) {
+        const CliRun told = cli({"miner", word});
+        CHECK(told.code == 0);
+        CHECK(told.out.find("at its next start") != std::string::npos);
+        CHECK(order_in(cli) == order);
+    }
+    const CliRun told = cli({"miner", "drain", "-o", "json"});
+    CHECK(told.json().at("schema") == "assay.miner.order/v1");
+    CHECK(told.json().at("order") == "drain");
+}
+
+TEST_CASE("limits that are none are refused before a miner starts") {
+    const Cli cli;
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"--duty", "0"},
+                                               {"--duty", "101"},
+                                               {"--power-watts", "0"},
+                                               {"--power-watts", "many"},
+                                               {"--power-watts", "5"},
+                                               {"--power-price", "0.3"},
+                                               {"--hours", "25:00-26:00"}}) {
+        std::vector<std::string> all = {"miner", "run"};
+        all.insert(all.end(), words.begin(), words.end());
+        CHECK(cli(all).code == 2);
+    }
+}
+
+TEST_CASE("csv is asked of the commands that have it, and of no other") {
+    const Cli cli;
+    const CliRun refused = cli({"version", "-o", "csv"});
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("no csv output") != std::string::npos);
+    // Without a node to ask, the form is not what it fails for.
+    const CliRun asked = cli({"miner", "earnings", "--offline", "-o", "csv"});
+    CHECK(asked.code != 0);
+    CHECK(asked.err.find("csv") == std::string::npos);
+    CHECK(cli({"miner", "earnings", "--by", "week"}).code == 2);
+}
+
+TEST_CASE("records of csv are those of RFC 4180") {
+    std::ostringstream out;
+    node::print_csv_record(out, {"plain", "", "a,b", "say \"no\"", "two\nlines", " space ", "one, \"two\""});
+    CHECK(out.str() == "plain,,\"a,b\",\"say \"\"no\"\"\",\"two\nlines\", space ,\"one, \"\"two\"\"\"\r\n");
+    CHECK(node::csv_amount(base::units(1'100)) == "0.001100");
+    CHECK(node::csv_amount(base::units(12'000'345)) == "12.000345");
+}
