@@ -72,8 +72,10 @@ void carry_out_due(Work& work) {
             case DueKind::kLeaving:
                 leave(work.state, deadline->subject, height, room);
                 if (!room.is_used_up()) break;
-                if (deadline->height == height) return;  // of a height, what leaves stands last
-                from = std::max(from, deadline_key({height, DueKind::kJob, {}}));
+                // Of a height, behind what leaves stands the market alone.
+                from = std::max(
+                    from, deadline_key(
+                              {height, deadline->height == height ? DueKind::kMarket : DueKind::kJob, {}}));
                 break;
         }
         free_lots_of_ended_job(work, deadline->subject);

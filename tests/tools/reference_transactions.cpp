@@ -246,25 +246,24 @@ void add_market(Rows& rows) {
     add<contracts::LotOpen>(rows,
                             {ASSAY_FIELD(LotOpen, kind), ASSAY_FIELD(LotOpen, price),
                              ASSAY_FIELD(LotOpen, epochs), ASSAY_FIELD(LotOpen, salt)},
-                            "`opening`",
-                            {kBadClass, kWrongWindow, kNoSeal, kAlreadyDone, kSealMismatch, kClassTooFast});
+                            "`opening`", {kBadClass, kWrongWindow, kNoSeal, kAlreadyDone, kSealMismatch});
     add<contracts::LotWithdraw>(rows, {}, "any time", {kNoSuchLot});
     add<contracts::BidSeal>(rows, {ASSAY_FIELD(BidSeal, job), ASSAY_FIELD(BidSeal, seal)}, sealing,
-                            {kUnknownJob, kJobOver, kNotYours, kNoMarketTerms, kWrongWindow, kAlreadyDone,
-                             kMarketFull, kEscrowTooSmall});
+                            {kUnknownJob, kJobOver, kNotYours, kNotMember, kNoMarketTerms, kWrongWindow,
+                             kAlreadyDone, kMarketFull, kEscrowTooSmall});
     add<contracts::BidOpen>(
         rows,
         {ASSAY_FIELD(BidOpen, job), ASSAY_FIELD(BidOpen, kind), ASSAY_FIELD(BidOpen, lots),
          ASSAY_FIELD(BidOpen, price), ASSAY_FIELD(BidOpen, salt)},
         "`opening`",
-        {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNoMarketTerms, kWrongWindow, kNoSeal,
-         kAlreadyDone, kSealMismatch, kPriceAboveCap, kEscrowTooSmall});
+        {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNotMember, kNoMarketTerms, kWrongWindow,
+         kNoSeal, kAlreadyDone, kSealMismatch, kPriceAboveCap});
     add<contracts::LeaseTake>(rows,
                               {ASSAY_FIELD(LeaseTake, job), ASSAY_FIELD(LeaseTake, kind),
                                ASSAY_FIELD(LeaseTake, lots), ASSAY_FIELD(LeaseTake, wait)},
                               "any time",
-                              {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNoMarketTerms,
-                               kPriceAboveCap, kEscrowTooSmall, kTooFewLots, kAlreadyDone});
+                              {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNotMember,
+                               kNoMarketTerms, kPriceAboveCap, kEscrowTooSmall, kTooFewLots, kAlreadyDone});
 }
 
 }  // namespace

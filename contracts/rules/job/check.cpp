@@ -50,15 +50,6 @@ Amount link_bond_of(const Case& c, const JobTerms& terms) {
     return *bond;
 }
 
-/// Whether the sender decides about a job: its buyer does, and the member of the buyer's team that submitted
-/// it, for as long as it is one.
-Checked check_decides(const Case& c, const JobTerms& terms) {
-    if (c.owner == terms.buyer) return {};
-    if (c.owner != submitter_of(c.state, terms)) return failed(Reason::kNotYours);
-    const auto member = read_team_member(c.state, terms.buyer, c.owner);
-    return member && !member->revoked ? Checked{} : failed(Reason::kNotMember);
-}
-
 /// A submission that `payer` pays: what it takes from it in all.
 Result<Amount, Reason> check_submission(const Case& c, const JobSubmit& tx, const PublicKey& payer) {
     ASSAY_TRY(check_own_node(c.state, c.owner, tx.node));
@@ -83,6 +74,13 @@ Bidding bidding_of(const Case& c, const Hash256& id) {
 }
 
 }  // namespace
+
+Checked check_decides(const Case& c, const JobTerms& terms) {
+    if (c.owner == terms.buyer) return {};
+    if (c.owner != submitter_of(c.state, terms)) return failed(Reason::kNotYours);
+    const auto member = read_team_member(c.state, terms.buyer, c.owner);
+    return member && !member->revoked ? Checked{} : failed(Reason::kNotMember);
+}
 
 Checked check(const Case& c, const EndpointUpdate& tx) {
     if (!tx.job.is_zero()) {

@@ -3,12 +3,15 @@
 // the change that REQUIRES that its check passed on this very state. Internal to the rules.
 #pragma once
 
+#include "contracts/rules/job/records.hpp"
 #include "contracts/rules/job/transactions.hpp"
 #include "contracts/rules/state/work.hpp"
 
 namespace assay::contracts {
 
 // check.cpp
+/// Whether c.owner decides about the job: its buyer, and the member of the buyer's team that submitted it.
+Checked check_decides(const Case& c, const JobTerms& terms);
 Checked check(const Case& c, const EndpointUpdate& tx);
 Checked check(const Case& c, const JobSubmit& tx);
 Checked check(const Case& c, const TeamSubmit& tx);

@@ -46,31 +46,6 @@ void give_to_escrow(State& state, const Hash256& job, Amount deposit) {
     move_total(state, &Supply::deposits, &Supply::escrow, deposit);
 }
 
-/// From now to the end of the running epoch.
-void lease_now(Work& work, const LeaseTake& tx, const PublicKey& tenant,
-               const std::vector<PublicKey>& nodes) {
-    State& state = work.state;
-    const MarketClock clock = read_market_clock(state);
-    ClassEpoch cleared = required(read_class_epoch(state, tx.kind, clock.epoch));
-    for (const PublicKey& node : nodes) {
-        const Lot lot = required(read_lot(state, clock.epoch, node));
-        Lease lease;
-        lease.node = node;
-        lease.owner = required(read_miner(state, node)).owner;
-        lease.job = tx.job;
-        lease.kind = tx.kind;
-        lease.price = cleared.base_price;
-        lease.epoch = clock.epoch;
-        lease.from = work.block.height;
-        lease.until = clock.end;
-        lease.instant = true;
-        lease_lot(work, lease, lot.ask);
-    }
-    cleared.instant += tx.lots;
-    store(state, class_epoch_key(tx.kind, clock.epoch), cleared);
-    count_received(state, tenant, tx.kind, tx.lots);
-}
-
 }  // namespace
 
 void carry_out(Work& work, const Sent& sent, const LotSeal& tx) {
@@ -139,8 +114,10 @@ void carry_out(Work& work, const Sent& sent, const LeaseTake& tx) {
     const std::uint64_t epoch = read_market_clock(work.state).epoch;
     const auto nodes = list_lots_left(work.state, epoch, tx.kind, tx.lots);
     start_market(work);
-    if (nodes.size() == tx.lots) return lease_now(work, tx, sent.owner, nodes);
-    store(work.state, lot_wait_key(tx.job), LotWait{sent.owner, tx.kind, tx.lots});
+    const LotWait wish{sent.owner, tx.kind, tx.lots};
+    if (nodes.size() < tx.lots) return store(work.state, lot_wait_key(tx.job), wish);
+    const MarketClock clock = read_market_clock(work.state);
+    lease_left_lots(work, tx.job, wish, nodes, {epoch, work.block.height, clock.end});
 }
 
 }  // namespace assay::contracts

@@ -2,6 +2,7 @@
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
+#include "contracts/rules/job/phases.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/market/lots.hpp"
@@ -22,6 +23,20 @@ Checked check_sealing(const MarketClock& clock) {
     return takes ? Checked{} : failed(Reason::kWrongWindow);
 }
 
+/// Whether the job can do without a deposit: the round that runs, and the one behind it, keep what they can
+/// cost at the job's cap. Fees of the running one are taken from the escrow when it is settled.
+Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {
+    const JobProgress progress = required(read_job_progress(state, job));
+    std::optional<Amount> kept = deposit;
+    if (progress.phase == JobPhase::kRounds) {
+        const JobTerms terms = required(read_job_terms(state, job));
+        const auto cost =
+            round_cost(params_of(state, terms), terms.spec, terms.spec.market.max_price, terms.slot_work);
+        for (int round = 0; round < 2 && kept; ++round) kept = cost ? kept->plus(*cost) : std::nullopt;
+    }
+    return kept && *kept <= progress.escrow ? Checked{} : failed(Reason::kEscrowTooSmall);
+}
+
 /// The terms of a job that goes on and trades in the market, asked by its buyer's node.
 Result<LotRange, Reason> check_buyer(const Case& c, const Hash256& job) {
     const auto progress = read_job_progress(c.state, job);
@@ -29,6 +44,7 @@ Result<LotRange, Reason> check_buyer(const Case& c, const Hash256& job) {
     if (is_over(progress->phase)) return failed(Reason::kJobOver);
     const JobTerms terms = required(read_job_terms(c.state, job));
     if (terms.buyer_node != c.sender) return failed(Reason::kNotYours);
+    ASSAY_TRY(check_decides(c, terms));
     const auto range = market_terms_of(terms);
     if (!range) return failed(Reason::kNoMarketTerms);
     return *range;
@@ -54,8 +70,6 @@ Checked check(const Case& c, const LotOpen& tx) {
     if (ask->opened) return failed(Reason::kAlreadyDone);
     if (lot_seal(c.block.chain_id, c.sender, tx.kind, tx.price, tx.epochs, tx.salt) != ask->seal)
         return failed(Reason::kSealMismatch);
-    const auto measured = read_machine(c.state, c.sender, tx.kind.profile).speed_bits();
-    if (measured && tx.kind.speed > *measured) return failed(Reason::kClassTooFast);
     return {};
 }
 
@@ -71,9 +85,7 @@ Checked check(const Case& c, const BidSeal& tx) {
     ASSAY_TRY(check_sealing(clock));
     if (read_lot_bid(c.state, tx.job)) return failed(Reason::kAlreadyDone);
     if (clock.bids >= kMaxBids) return failed(Reason::kMarketFull);
-    if (required(read_job_progress(c.state, tx.job)).escrow < read_market_params(c.state).bid_deposit)
-        return failed(Reason::kEscrowTooSmall);
-    return {};
+    return check_spare(c.state, tx.job, read_market_params(c.state).bid_deposit);
 }
 
 Checked check(const Case& c, const BidOpen& tx) {
@@ -85,7 +97,7 @@ Checked check(const Case& c, const BidOpen& tx) {
     if (bid_seal(c.block.chain_id, tx.job, tx.kind, tx.lots, tx.price, tx.salt) != bid->seal)
         return failed(Reason::kSealMismatch);
     if (tx.lots < range.gang || tx.lots > range.most) return failed(Reason::kWrongLots);
-    return check_cover(c.state, tx.job, tx.kind, tx.price, bid->deposit);
+    return check_fits(c.state, tx.job, tx.kind, tx.price);
 }
 
 Checked check(const Case& c, const LeaseTake& tx) {

@@ -33,33 +33,23 @@ void set_windows(const StateView& state, MarketClock& clock, std::uint64_t start
     clock.end = later(start, params.epoch);
 }
 
-/// Every lot of an epoch, ascending by node.
-std::vector<std::pair<PublicKey, Lot>> lots_of(const StateView& state, std::uint64_t epoch) {
-    std::vector<std::pair<PublicKey, Lot>> found;
-    const Bytes prefix = KeyBuilder(Table::kLot).add_number(epoch, 8).take();
-    state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
-        found.emplace_back(node_in(key.subspan(prefix.size())), stored<Lot>(value));
-        return true;
-    });
-    return found;
-}
-
 /// What was leased in the epoch is over, and what was left of it is offered no more.
 void end_lots(Work& work, std::uint64_t epoch) {
-    const auto lots = lots_of(work.state, epoch);
+    const auto lots = list_lots(work.state, epoch);
     for (const auto& [node, lot] : lots) remove_lot(work.state, epoch, node);
     for (const auto& [node, lot] : lots) {
-        if (lot.job.is_zero()) {
-            settle_if_idle(work, node, lot.kind.profile);
-        } else {
+        // Of a node that is still not measured, what stands behind its class stays there as long as its lot.
+        if (!lot.job.is_zero() && read_machine(work.state, node, lot.kind.profile).speed_bits()) {
             settle_class_deposit(work, node, lot.kind.profile);
+        } else {
+            settle_if_idle(work, node, lot.kind.profile);
         }
     }
 }
 
 std::vector<Hash256> jobs_with_leases(const StateView& state, std::uint64_t epoch) {
     std::set<Hash256> jobs;
-    for (const auto& [node, lot] : lots_of(state, epoch))
+    for (const auto& [node, lot] : list_lots(state, epoch))
         if (!lot.job.is_zero()) jobs.insert(lot.job);
     return {jobs.begin(), jobs.end()};
 }

@@ -97,7 +97,6 @@ void take_ask(Clearing& c, const PublicKey& node, LotAsk ask) {
         burn(c, {.node = node, .amount = ask.deposit});
         return forget_ask(c, node, ask);
     }
-    if (required(read_node_key(c.state(), node)).revoked) return drop_ask(c, node, ask, Reason::kKeyRevoked);
     // Measured since it was offered: it can be offered in its own class.
     const auto measured = read_machine(c.state(), node, ask.kind.profile).speed_bits();
     if (measured && *measured < ask.kind.speed) return drop_ask(c, node, ask, Reason::kClassTooFast);
@@ -131,7 +130,8 @@ TenantShares lease_matches(Clearing& c, const LotClass& kind, const Desk& desk, 
     }
     for (std::size_t i = 0; i < won.size(); ++i) {
         const ClassBid& bid = desk.market.bids[i];
-        shares[desk.tenants[i]].wanted += bid.lots;
+        // A bid that no lot can be sold to is no wish.
+        if (bid.price >= desk.market.base_price) shares[desk.tenants[i]].wanted += bid.lots;
         if (!won[i]) tell_bid_lost(c, bid.job, kind, bid.price, Reason::kOutbid);
     }
     return shares;
@@ -168,7 +168,7 @@ void clear_desk(Clearing& c, const LotClass& kind, Desk& desk, const Hash256& se
 
 /// Leases a waiting job lots that are left, all of its number. False: it cannot have so many.
 bool lease_left(Clearing& c, const Hash256& job, const LotWait& wait) {
-    auto cleared = read_class_epoch(c.state(), wait.kind, c.next());
+    const auto cleared = read_class_epoch(c.state(), wait.kind, c.next());
     const auto terms = read_job_terms(c.state(), job);
     if (!cleared || !terms || !check_cover(c.state(), job, wait.kind, cleared->base_price)) return false;
     if (count_leases(c.state(), job, c.next()) + wait.lots >
@@ -176,23 +176,7 @@ bool lease_left(Clearing& c, const Hash256& job, const LotWait& wait) {
         return false;
     const auto nodes = list_lots_left(c.state(), c.next(), wait.kind, wait.lots);
     if (nodes.size() < wait.lots) return false;
-    for (const PublicKey& node : nodes) {
-        const Lot lot = required(read_lot(c.state(), c.next(), node));
-        Lease lease;
-        lease.node = node;
-        lease.owner = required(read_miner(c.state(), node)).owner;
-        lease.job = job;
-        lease.kind = wait.kind;
-        lease.price = cleared->base_price;
-        lease.epoch = c.next();
-        lease.from = c.clock.end;
-        lease.until = later(c.clock.end, c.params.epoch);
-        lease.instant = true;
-        lease_lot(c.work, lease, lot.ask);
-    }
-    cleared->instant += wait.lots;
-    store(c.state(), class_epoch_key(wait.kind, c.next()), *cleared);
-    count_received(c.state(), wait.tenant, wait.kind, wait.lots);
+    lease_left_lots(c.work, job, wait, nodes, {c.next(), c.clock.end, later(c.clock.end, c.params.epoch)});
     return true;
 }
 
@@ -222,11 +206,8 @@ void serve_waiting(Clearing& c, const Hash256& seed) {
 void give_notice(Clearing& c) {
     std::map<Hash256, std::int64_t> lost;
     for (const std::uint64_t epoch : {c.clock.epoch, c.next()}) {
-        const Bytes prefix = KeyBuilder(Table::kLot).add_number(epoch, 8).take();
-        c.state().for_each(prefix, prefix, [&](ByteView, ByteView value) {
-            lost[stored<Lot>(value).job] += epoch == c.clock.epoch ? 1 : -1;
-            return true;
-        });
+        for (const auto& [node, lot] : list_lots(c.state(), epoch))
+            lost[lot.job] += epoch == c.clock.epoch ? 1 : -1;
     }
     for (const auto& [job, lots] : lost)
         if (lots > 0 && !job.is_zero())

@@ -6,6 +6,7 @@
 #include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/market/measure.hpp"
 #include "contracts/rules/market/tables.hpp"
+#include "contracts/rules/market/tenants.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -28,6 +29,27 @@ void leave_lot(State& state, std::uint64_t epoch, const PublicKey& node, const L
     if (!cleared || ask > cleared->base_price) return;
     store(state, lot_key(epoch, node), Lot{{}, kind, ask});
     state.put(lot_left_key(epoch, kind, ask, node), {});
+}
+
+void lease_left_lots(Work& work, const Hash256& job, const LotWait& wish, const std::vector<PublicKey>& nodes,
+                     const LotTime& span) {
+    ClassEpoch cleared = required(read_class_epoch(work.state, wish.kind, span.epoch));
+    for (const PublicKey& node : nodes) {
+        Lease lease;
+        lease.node = node;
+        lease.owner = required(read_miner(work.state, node)).owner;
+        lease.job = job;
+        lease.kind = wish.kind;
+        lease.price = cleared.base_price;
+        lease.epoch = span.epoch;
+        lease.from = span.from;
+        lease.until = span.until;
+        lease.instant = true;
+        lease_lot(work, lease, required(read_lot(work.state, span.epoch, node)).ask);
+    }
+    cleared.instant += wish.lots;
+    store(work.state, class_epoch_key(wish.kind, span.epoch), cleared);
+    count_received(work.state, wish.tenant, wish.kind, wish.lots);
 }
 
 void remove_lot(State& state, std::uint64_t epoch, const PublicKey& node) {
@@ -62,11 +84,9 @@ void settle_if_idle(Work& work, const PublicKey& node, program::Profile profile)
 }
 
 void free_lots_of_ended_job(Work& work, const Hash256& job) {
-    const std::vector<Lease> leases = list_leases(work.state, job);
-    if (leases.empty()) return;
     const auto progress = read_job_progress(work.state, job);
     if (progress && !is_over(progress->phase)) return;
-    for (const Lease& lease : leases) {
+    for (const Lease& lease : list_leases(work.state, job)) {
         const Lot lot = required(read_lot(work.state, lease.epoch, lease.node));
         remove_lot(work.state, lease.epoch, lease.node);
         if (!required(read_node_key(work.state, lease.node)).revoked)
@@ -76,13 +96,21 @@ void free_lots_of_ended_job(Work& work, const Hash256& job) {
 }
 
 void drop_lots_of_revoked(Work& work, const PublicKey& node) {
-    const std::uint64_t epoch = read_market_clock(work.state).epoch;
-    for (const std::uint64_t one : {epoch, epoch + 1}) {
+    MarketClock clock = read_market_clock(work.state);
+    const auto ask = read_lot_ask(work.state, node);
+    if (ask && ask->opened) {
+        work.state.erase(lot_ask_key(node));
+        --clock.lots;
+        store(work.state, market_clock_key(), clock);
+        work.tell({.kind = EventKind::kLotGone, .node = node, .reason = Reason::kKeyRevoked});
+    }
+    for (const std::uint64_t one : {clock.epoch, clock.epoch + 1}) {
         const auto lot = read_lot(work.state, one, node);
         if (!lot || !lot->job.is_zero()) continue;
         remove_lot(work.state, one, node);
         settle_if_idle(work, node, lot->kind.profile);
     }
+    if (ask && ask->opened) settle_if_idle(work, node, ask->kind.profile);
 }
 
 }  // namespace assay::contracts

@@ -144,4 +144,14 @@ std::vector<PublicKey> list_lots_left(const StateView& state, std::uint64_t epoc
     return found;
 }
 
+std::vector<std::pair<PublicKey, Lot>> list_lots(const StateView& state, std::uint64_t epoch) {
+    std::vector<std::pair<PublicKey, Lot>> found;
+    const Bytes prefix = KeyBuilder(Table::kLot).add_number(epoch, 8).take();
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
+        found.emplace_back(node_in(key.subspan(prefix.size())), stored<Lot>(value));
+        return true;
+    });
+    return found;
+}
+
 }  // namespace assay::contracts

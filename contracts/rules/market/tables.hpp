@@ -55,6 +55,8 @@ std::vector<std::pair<LotClass, ClassBook>> list_class_books(const StateView& st
 /// Epochs of the class, ascending.
 std::vector<std::pair<std::uint64_t, ClassEpoch>> list_class_epochs(const StateView& state,
                                                                     const LotClass& kind);
+/// Of an epoch: the running one and the next have some.
+std::vector<std::pair<PublicKey, Lot>> list_lots(const StateView& state, std::uint64_t epoch);
 /// Lots that are left for instant leases of the epoch, cheapest first: at most `most` of them.
 std::vector<PublicKey> list_lots_left(const StateView& state, std::uint64_t epoch, const LotClass& kind,
                                       std::size_t most);

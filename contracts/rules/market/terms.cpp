@@ -5,7 +5,6 @@
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/store.hpp"
-#include "contracts/rules/state/supply.hpp"
 
 namespace assay::contracts {
 
@@ -20,17 +19,21 @@ bool takes_class(const JobTerms& job, const LotClass& kind) {
            kind.memory >= terms.least_memory && kind.network >= terms.least_network;
 }
 
-Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price,
-                    Amount beside) {
+Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
     const auto progress = read_job_progress(state, job);
     if (!progress) return failed(reason_of_absence(state, job));
     if (is_over(progress->phase)) return failed(Reason::kJobOver);
     const JobTerms terms = required(read_job_terms(state, job));
     if (!takes_class(terms, kind)) return failed(Reason::kBadClass);
-    if (price > terms.spec.market.max_price) return failed(Reason::kPriceAboveCap);
+    return price > terms.spec.market.max_price ? failed(Reason::kPriceAboveCap) : Checked{};
+}
+
+Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
+    ASSAY_TRY(check_fits(state, job, kind, price));
+    const JobTerms terms = required(read_job_terms(state, job));
     const auto cost = round_cost(params_of(state, terms), terms.spec, price, terms.slot_work);
-    if (!cost || saturating_sum(progress->escrow, beside) < *cost) return failed(Reason::kEscrowTooSmall);
-    return {};
+    const Amount escrow = required(read_job_progress(state, job)).escrow;
+    return cost && escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
 }
 
 }  // namespace assay::contracts

@@ -22,9 +22,9 @@ std::optional<LotRange> market_terms_of(const JobTerms& job);
 /// Whether lots of this class do for the job.
 bool takes_class(const JobTerms& job, const LotClass& kind);
 
-/// Whether a job that goes on can pay for `lots` of the class at this price: the class does, the price is not
-/// above its cap, and its escrow, with `beside`, holds the dearest course of a round at that price.
-Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price,
-                    Amount beside = {});
+/// Whether lots of the class do for a job that goes on, at a price that is not above its cap.
+Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
+/// The same, and whether its escrow holds the dearest course of a round at that price.
+Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
 
 }  // namespace assay::contracts

@@ -52,7 +52,8 @@ void measure_late(State& state, Job& job, std::uint32_t number, const PublicKey&
     const base::Uint128 work = base::Uint128{job.slot_work} * held;
     RosterEntry& entry = roster_entry(job, miner);
     remember_speed(entry.speeds, params_of(state, job), measured_speed(work, last_commit - began));
-    if (entry.owner != job.buyer) note_speed(state, miner, job.spec.profile, work, last_commit - began);
+    if (!is_of_buyer(state, job, entry.owner))
+        note_speed(state, miner, job.spec.profile, work, last_commit - began);
 }
 
 }  // namespace

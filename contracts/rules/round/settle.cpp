@@ -436,7 +436,8 @@ void measure(Settlement& s) {
         const std::uint64_t heights = tally.last_commit - s.running.round.started_at;
         remember_speed(entry.speeds, params, measured_speed(work, heights));
         // Nobody's own job measures its machines: its buyer knows the work before it is dealt.
-        if (entry.owner != s.job().buyer) note_speed(s.state(), node, s.job().spec.profile, work, heights);
+        if (!is_of_buyer(s.state(), s.job(), entry.owner))
+            note_speed(s.state(), node, s.job().spec.profile, work, heights);
     }
 }
 

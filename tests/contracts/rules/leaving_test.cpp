@@ -134,4 +134,18 @@ TEST_CASE("long records leave by their bytes, and each of them leaves") {
     }
 }
 
+TEST_CASE("the market's clock goes on in a block whose room for leaving is used up") {
+    Backlog backlog(400, 1);
+    MarketClock clock;
+    clock.phase = MarketPhase::kSealing;
+    clock.open_at = backlog.next;
+    clock.clear_at = backlog.next + 5;
+    clock.end = backlog.next + 20;
+    store(backlog.state, market_clock_key(), clock);
+    backlog.state.put(deadline_key({clock.due(), DueKind::kMarket, {}}), {});
+    backlog.block();
+    CHECK(backlog.waiting_to_leave() > 0);
+    CHECK(read_market_clock(backlog.state).phase == MarketPhase::kOpening);
+}
+
 }  // namespace assay::contracts::test

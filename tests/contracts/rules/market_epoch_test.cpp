@@ -251,7 +251,7 @@ TEST_CASE("market: a bid is opened only within the job's terms and its escrow") 
     refused({1, 500, {program::Profile::kI16, 10, 5, 8}}, Reason::kBadClass);
 }
 
-TEST_CASE("market: a bid whose round the escrow does not cover is refused, at the clearing too") {
+TEST_CASE("market: a bid whose round the escrow does not cover is set aside at the clearing") {
     MarketWorld w;
     // Its escrow covers one round at its cap, and nothing beside it.
     JobSpec poor = market_job();
@@ -270,7 +270,13 @@ TEST_CASE("market: a bid whose round the escrow does not cover is refused, at th
     w.to_next_epoch();  // not opened: the deposit is burned
     w.env.send(buyer, seal);
     w.to_opening();
-    w.env.refuse(Reason::kEscrowTooSmall, buyer, dear);
+    w.env.send(buyer, dear);
+    const Amount burned = w.burned();
+    w.to_clearing();
+    REQUIRE_FALSE(w.told(EventKind::kBidLost).empty());
+    CHECK(w.told(EventKind::kBidLost).back().job == job);
+    CHECK(w.told(EventKind::kBidLost).back().reason == Reason::kEscrowTooSmall);
+    CHECK(w.burned() == burned);
     // A job that is over by the clearing gets nothing.
     w.to_next_epoch();
     w.seal_lot("m1", {1});

@@ -313,4 +313,26 @@ TEST_CASE("a job without terms has an auction, one price and no record of prices
     CHECK(env.job(job).round == 0);
 }
 
+TEST_CASE("a bid's deposit comes out of nothing that a running round, or the next, may cost") {
+    const Amount deposit = short_epochs().bid_deposit;
+    const Amount round = quote_job(short_windows(), leased_job())->round_cost;
+    const Amount enough = *round.times(2, 1, base::Rounding::kUp)->plus(deposit);
+    const auto with_escrow = [&](Amount escrow, auto act) {
+        JobSpec spec = leased_job();
+        spec.market.budget = escrow;
+        LeasedWorld w(spec);
+        w.start();
+        const Amount dealt = *escrow.minus(w.record().escrow);
+        if (!dealt.is_zero()) w.env.send(w.env.person("buyer"), JobTopUp{w.job, dealt});
+        REQUIRE(w.record().escrow == escrow);
+        act(w, BidSeal{w.job, bytes_of("seal")});
+        play_round(w.env, w.job);
+        CHECK(w.record().rounds_done == 1);
+    };
+    with_escrow(enough, [](LeasedWorld& w, const BidSeal& seal) { w.env.send(w.env.person("buyer"), seal); });
+    with_escrow(*enough.minus(amount(1)), [](LeasedWorld& w, const BidSeal& seal) {
+        w.env.refuse(Reason::kEscrowTooSmall, w.env.person("buyer"), seal);
+    });
+}
+
 }  // namespace assay::contracts::test

@@ -138,6 +138,8 @@ TEST_CASE("market: a lot of a revoked key is neither cleared nor leased") {
     w.open_and_clear();
     Person& m1 = w.env.person("m1");
     w.env.send(m1, NodeRevoke{m1.node_key()});
+    CHECK_FALSE(read_lot_ask(w.env.state(), m1.node_key()));
+    CHECK(w.free_stake("m1") == amount(kPlenty));
     w.to_next_epoch();
     w.env.refuse(Reason::kTooFewLots, w.env.person("buyer"), LeaseTake{w.first, kFast, 2, false});
     w.env.send(w.env.person("buyer"), LeaseTake{w.first, kFast, 1, false});

@@ -63,9 +63,28 @@ TEST_CASE("market: settled rounds measure the machines of others, and never the 
     play_round(own, mine);
     CHECK_FALSE(own.job(mine).roster.front().speeds.empty());
     CHECK(read_machine(own.state(), own.person("m1").node_key(), program::Profile::kF32).speeds.empty());
+    // Nor those of a member of its team that submitted it.
+    Env team;
+    Person& member = team.miner("m1");
+    for (const char* name : {"v1", "v2", "v3"}) team.verifier(name);
+    const Amount cap = amount(kPlenty);
+    team.send(team.person("buyer"), TeamGrant{member.owner_key(), {cap, cap, 100, cap}});
+    TeamSubmit wish;
+    wish.spec = small_job();
+    wish.node = member.node_key();
+    wish.endpoint = "127.0.0.1:1";
+    wish.beacon_tip = chain_tip(member.secret, wish.spec.rounds);
+    wish.sponsor = team.person("buyer").owner_key();
+    const Hash256 theirs = job_id(team.send(member, wish).id);
+    team.hold_auction(theirs, {{"m1", 0}}, {"v1", "v2", "v3"});
+    play_round(team, theirs);
+    CHECK_FALSE(team.job(theirs).roster.front().speeds.empty());
+    CHECK(read_machine(team.state(), member.node_key(), program::Profile::kF32).speeds.empty());
 }
 
-TEST_CASE("market: a class above the measured speed is refused, one at it gets its deposit back at once") {
+TEST_CASE(
+    "market: a lot in a class above the measured speed is set aside, one at it gets its deposit back at "
+    "once") {
     for (const std::uint8_t asked : {std::uint8_t{9}, std::uint8_t{10}, std::uint8_t{11}}) {
         MarketWorld w;
         w.seal_lot("m1", {1, of_speed(4)});
@@ -76,12 +95,14 @@ TEST_CASE("market: a class above the measured speed is refused, one at it gets i
         REQUIRE(w.free_stake("m1") == amount(kPlenty));
         w.seal_lot("m1", {1, of_speed(asked)});
         w.to_opening();
-        if (asked > 10) {
-            w.env.refuse(Reason::kClassTooFast, w.env.person("m1"), w.lot_opening("m1"));
-        } else {
-            w.env.send(w.env.person("m1"), w.lot_opening("m1"));
-            CHECK(w.free_stake("m1") == amount(kPlenty));
-        }
+        // Whoever sealed before a slower round can open, and loses nothing.
+        w.env.send(w.env.person("m1"), w.lot_opening("m1"));
+        CHECK(w.free_stake("m1") == amount(kPlenty));
+        const std::size_t gone = w.told(EventKind::kLotGone).size();
+        w.to_clearing();
+        CHECK(w.free_stake("m1") == amount(kPlenty));
+        REQUIRE(w.told(EventKind::kLotGone).size() == gone + (asked > 10 ? 1 : 0));
+        if (asked > 10) CHECK(w.told(EventKind::kLotGone).back().reason == Reason::kClassTooFast);
     }
 }
 
@@ -107,6 +128,35 @@ TEST_CASE("market: what stands behind a class that was not measured is lost two 
         REQUIRE(w.told(EventKind::kSealLost).size() == 1);
         CHECK(w.told(EventKind::kSealLost).front().reason == Reason::kClassNotMet);
     }
+}
+
+TEST_CASE("market: what stands behind a class that nobody measures stays as long as its lot stands") {
+    MarketWorld w;
+    w.seal_lot("m1", {1, of_speed(10), 3});
+    w.seal_bid("buyer", {1, 500, of_speed(10)});
+    w.open_and_clear();
+    w.to_next_epoch();
+    REQUIRE(w.leases("buyer").size() == 1);
+    w.to_next_epoch();
+    CHECK(w.leases("buyer").empty());
+    REQUIRE(read_lot_ask(w.env.state(), w.env.person("m1").node_key()));
+    CHECK(w.free_stake("m1") == *amount(kPlenty).minus(w.params().lot_deposit));
+    w.env.send(w.env.person("m1"), LotWithdraw{});
+    CHECK(w.free_stake("m1") == amount(kPlenty));
+}
+
+TEST_CASE("market: a bid below the base price is owed nothing") {
+    MarketWorld w;
+    w.seal_lot("m1", {1});
+    w.seal_lot("m2", {1});
+    w.seal_bid("buyer", {1, 500});
+    w.seal_bid("other", {4, w.params().least_base_price.units() - 1});
+    w.open_and_clear();
+    const auto owed = [&](const char* name) {
+        return read_tenant(w.env.state(), w.env.person(name).owner_key(), kFast).entitled;
+    };
+    CHECK(owed("buyer") > 0);
+    CHECK(owed("other") == 0);
 }
 
 TEST_CASE("market: shares are equal, nobody is entitled to more than it wanted") {

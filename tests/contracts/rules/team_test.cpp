@@ -254,4 +254,16 @@ TEST_CASE("a member does not judge the job that it submitted; other members of t
     team.env.enlist("m5", id);
 }
 
+TEST_CASE("a member that was revoked bids for its job no more") {
+    Team team;
+    team.grant(2, 2, 2);  // terms of the market make the job longer, and its fee larger
+    TeamSubmit wish = team.wish();
+    wish.spec.market.terms = {.gang = 1, .most = wish.spec.slots};
+    const Hash256 job = job_id(team.env.send(team.member(), wish).id);
+    const LotClass kind{wish.spec.profile, 10, 5, 8};
+    team.env.send(team.sponsor(), TeamRevoke{team.member().owner_key()});
+    team.env.refuse(Reason::kNotMember, team.member(), BidSeal{job, bytes_of("seal")});
+    team.env.refuse(Reason::kNotMember, team.member(), LeaseTake{job, kind, 1, true});
+}
+
 }  // namespace assay::contracts::test
