@@ -136,7 +136,9 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     const node::Participant& copying = network.net().verifiers[3];
     network.run();
     const contracts::Job job = network.job();
-    CHECK(job.end_reason == Reason::kJobComplete);
+    // Where the beacon draws the copying one for every slot of two rounds in a row, nothing is left to merge,
+    // and the job ends there: about one run in twelve. What follows holds either way.
+    CHECK((job.end_reason == Reason::kJobComplete || job.end_reason == Reason::kMergeUnresolved));
     const auto bond = contracts::link_bond(network.net().plan.params, job.spec, job.slot_work);
     REQUIRE(bond.has_value());
     CHECK(count(network, LineKind::kLink, Reason::kLinkWithheld, withholding.node) == 1);
