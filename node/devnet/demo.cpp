@@ -148,6 +148,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     report.parameters = program::parameter_count(job->spec.model);
     report.rounds = job->rounds_done;
     report.model_root = job->base_root;
+    report.clearing_price = job->auction.clearing_price;
     ASSAY_ASSIGN(report.disputes, replay_disputes(net, truth, *job));
     fill_parties(report, net, truth, *job);
     fill_work(report, truth, *job);

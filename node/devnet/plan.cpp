@@ -180,7 +180,9 @@ DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, cons
                    {.behaviour = Behaviour::kHonest, .ask = ask(1'400), .drills = {}},
                    {.behaviour = Behaviour::kLazy, .ask = ask(1'000), .drills = {}},
                    {.behaviour = Behaviour::kHonest, .ask = ask(1'250), .drills = {}},
-                   {.behaviour = Behaviour::kOneUlp, .ask = ask(1'050), .drills = {}}};
+                   {.behaviour = Behaviour::kOneUlp, .ask = ask(1'050), .drills = {}},
+                   // The dearest: it has no place at first, and its ask is the price of all who have one.
+                   {.behaviour = Behaviour::kHonest, .ask = ask(1'600), .drills = {}}};
     plan.miners[2].drills.push_back(
         {.round = 1, .drill = {.kind = DrillKind::kLazy, .segment = 1, .tensor = {}}});
     Drill ulp{.kind = DrillKind::kOperator, .segment = 0, .tensor = {}};

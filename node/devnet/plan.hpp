@@ -55,8 +55,8 @@ struct DevnetPlan {
     bool metered = false;                ///< every server stands behind a relay that counts (relay.hpp)
 };
 
-/// Three honest miners, one lazy and one that is off by one ulp in one number that one operator of one step
-/// writes, as the demo has them.
+/// Four honest miners, one lazy and one that is off by one ulp in one number that one operator of one step
+/// writes, as the demo has them: one more than its job has slots.
 DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, const program::JobSpec& spec);
 
 /// A participant's folder and keys.

@@ -135,6 +135,7 @@ struct DemoReport {
     std::uint64_t tokens = 0;  ///< trained on and accepted
     std::uint32_t rounds = 0;
     base::Hash256 model_root;
+    base::Amount clearing_price;  ///< per work unit
     LossReport loss;
     std::vector<MinerReport> miners;
     std::vector<VerifierReport> verifiers;
@@ -154,6 +155,7 @@ struct DemoReport {
         visit("tokens", tokens);
         visit("rounds", rounds);
         visit("model_root", model_root);
+        visit("clearing_price", clearing_price);
         visit("loss", loss);
         visit("miners", miners);
         visit("verifiers", verifiers);

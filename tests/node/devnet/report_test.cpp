@@ -54,7 +54,7 @@ TEST_CASE("the demo's JSON has the promised keys, no fewer, and its additions ar
                         "tokens",    "rounds", "model_root", "loss",    "miners",
                         "verifiers", "buyer",  "audit",      "seconds", "verification"};
     Keys all = promised;
-    all.insert({"sample", "disputes"});
+    all.insert({"sample", "disputes", "clearing_price"});
     REQUIRE(keys_of(object) == all);
     REQUIRE(keys_of(object["loss"]) == Keys{"train_first", "train_last", "held_out_first", "held_out_last"});
     REQUIRE(keys_of(object["buyer"]) == Keys{"escrowed", "spent", "refunded"});
