@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "node/cli/market_peer.hpp"
+#include "node/sim/epochs/full_epoch.hpp"
 #include "node/sim/market/optimum.hpp"
 
 namespace assay::node {
@@ -22,10 +23,13 @@ struct EpochShape {
     double clearing_limit_ms;
     std::optional<double> why_limit_ms;
     bool whole;  ///< solved as an integer program too
+    /// On a ledger: the block that clears, and the whole epoch.
+    std::optional<double> block_limit_ms, epoch_limit_ms;
 };
 
-constexpr EpochShape kShapes[] = {{"1000x1000", 1, {1'000, 1'000}, 10, 20, true},
-                                  {"10000x100000", 4, {2'500, 25'000}, 2'000, std::nullopt, false}};
+constexpr EpochShape kShapes[] = {
+    {"1000x1000", 1, {1'000, 1'000}, 10, 20, true, 100, std::nullopt},
+    {"10000x100000", 4, {2'500, 25'000}, 2'000, std::nullopt, false, std::nullopt, 60'000}};
 constexpr sim::MarketFamily kFamily = sim::MarketFamily::kGangs;
 constexpr std::size_t kTurns = 9;
 constexpr std::size_t kAsked = 5;  // bids and asks, evenly over the class
@@ -155,6 +159,20 @@ Outcome<void> shape_rows(const EpochShape& shape, MarketPeer* peer, std::vector<
     return {};
 }
 
+/// The same bids and asks as transactions of a ledger.
+Outcome<void> ledger_rows(const EpochShape& shape, std::vector<MarketRow>& rows) {
+    ASSAY_ASSIGN(const sim::FullEpoch epoch,
+                 sim::measure_full_epoch(
+                     {.classes = shape.classes, .size = shape.size, .family = kFamily, .first_seed = 1}));
+    MarketRow block = row_of(shape, "clearing_block_ms", epoch.clearing_ms, "ms");
+    block.limit = shape.block_limit_ms;
+    MarketRow whole = row_of(shape, "epoch_ms", epoch.epoch_ms, "ms");
+    whole.limit = shape.epoch_limit_ms;
+    rows.push_back(block);
+    rows.push_back(whole);
+    return {};
+}
+
 void study_rows(sim::MarketFamily family, const StudySize& size, std::vector<WelfareRow>& rows) {
     WelfareRow row;
     row.family = sim::to_text(family);
@@ -191,6 +209,11 @@ Outcome<MarketBench> bench_market(const BenchOptions& options,
         if (!wanted(options, std::string("clearing ") + shape.name)) continue;
         note(std::string("clearing ") + shape.name);
         ASSAY_TRY(shape_rows(shape, peer ? &*peer : nullptr, bench.rows));
+    }
+    for (const EpochShape& shape : kShapes) {
+        if (!wanted(options, std::string("ledger ") + shape.name)) continue;
+        note(std::string("ledger ") + shape.name);
+        ASSAY_TRY(ledger_rows(shape, bench.rows));
     }
     for (const StudySize& size : kStudies) {
         for (const sim::MarketFamily family : sim::kFamilies) {

@@ -245,7 +245,8 @@ void add_bench_commands(CLI::App& app, Context& context) {
             "a role's start. verify: what tracing, storing and replaying a slot's round cost, and "
             "what a dispute over each "
             "operator weighs at real shapes (--only disputes: that alone). market: how long classes of lots "
-            "take to clear and what the clearing is worth, beside HiGHS and McAfee's rule")
+            "take to clear and what the clearing is worth, beside HiGHS and McAfee's rule, and what an epoch "
+            "costs a ledger")
         ->check(CLI::IsMember({"gemm", "train", "state", "verify", "market"}));
     command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
         ->check(CLI::Range(1.0, 36000.0))

@@ -12,7 +12,6 @@ namespace assay::node::sim {
 
 namespace {
 
-constexpr std::uint32_t kJobsOfATenant = 5;
 constexpr double kMedianCost = 1'000;
 constexpr double kMedianValue = 1'500;
 constexpr std::uint8_t kNetworkBits = 8;

@@ -16,6 +16,8 @@ namespace assay::node::sim {
 
 /// Machines stand in the order of their owners, so many of each.
 inline constexpr std::uint32_t kMachinesOfAnOwner = 4;
+/// Jobs too.
+inline constexpr std::uint32_t kJobsOfATenant = 5;
 
 struct MarketSize {
     std::uint32_t miners = 1'000;

@@ -9,12 +9,12 @@
 #include <set>
 #include <utility>
 
-#include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/market/seals.hpp"
 #include "contracts/rules/market/tables.hpp"
 #include "node/sim/epochs/chain.hpp"
 #include "node/sim/epochs/chances.hpp"
+#include "node/sim/epochs/entries.hpp"
 
 namespace assay::node::sim {
 
@@ -24,19 +24,7 @@ using base::Amount;
 using base::Hash256;
 using contracts::LotClass;
 
-constexpr std::uint64_t kStake = 1'000'000'000;
-constexpr std::uint64_t kBudget = 10'000'000'000'000;
 constexpr std::uint32_t kRingMembers = 5;
-
-/// Short windows: no height but those at which something is due is looked at.
-contracts::MarketParams market_params() {
-    contracts::MarketParams params;
-    params.epoch = 60;
-    params.seal_window = 10;
-    params.open_window = 10;
-    params.least_base_price = base::units(100);
-    return params;
-}
 
 Amount amount(std::uint64_t units) { return Amount::of(units).value(); }
 
@@ -76,12 +64,6 @@ public:
     [[nodiscard]] EpochsRow row() const;
 
 private:
-    base::Outcome<void> must(const contracts::ApplyOutcome& outcome, std::string_view what) const {
-        if (outcome.applied) return {};
-        return base::fail(
-            base::ErrorKind::kFailure,
-            "the rules refuse " + std::string(what) + ": " + std::string(to_text(outcome.reason)), "");
-    }
     base::Outcome<void> register_everybody();
     base::Outcome<void> submit(std::size_t job);
     base::Outcome<void> arrive_and_leave(std::uint32_t epoch);
@@ -121,55 +103,19 @@ private:
 base::Outcome<void> EpochsWorld::register_everybody() {
     for (std::size_t i = 0; i < people_.machines.size(); ++i) {
         const SimMachine& machine = people_.machines[i];
-        const SimKey& owner = people_.owners[machine.owner].key;
-        const base::PublicKey& node = machine.node.public_key();
-        const auto proof =
-            contracts::prove_node_key(machine.node.open(), owner.public_key(), chain_.chain_id());
-        ASSAY_TRY(must(chain_.send(owner, contracts::NodeRegister{node, proof}), "a node key"));
-        ASSAY_TRY(must(chain_.send(owner, contracts::MinerRegister{node, "127.0.0.1:1"}), "a miner"));
-        ASSAY_TRY(must(chain_.send(owner, contracts::StakeDeposit{node, amount(kStake)}), "a stake"));
-        chain_.measure(node, machine.kind.profile, machine.speed);
-        machine_of_[node] = i;
+        ASSAY_TRY(register_machine(chain_, people_.owners[machine.owner].key, machine));
+        machine_of_[machine.node.public_key()] = i;
         ++machines_in_[machine.kind];
     }
-    for (const SimTenant& tenant : people_.tenants) {
-        const auto proof =
-            contracts::prove_node_key(tenant.node.open(), tenant.key.public_key(), chain_.chain_id());
-        ASSAY_TRY(must(chain_.send(tenant.key, contracts::NodeRegister{tenant.node.public_key(), proof}),
-                       "a tenant's node key"));
-    }
+    for (const SimTenant& tenant : people_.tenants) ASSAY_TRY(register_tenant(chain_, tenant));
     return {};
 }
 
 base::Outcome<void> EpochsWorld::submit(std::size_t number) {
     const SimJob& job = people_.jobs[number];
-    contracts::JobSubmit tx;
-    program::JobSpec& spec = tx.spec;
-    spec.name = "job " + std::to_string(number);
-    spec.profile = program::Profile::kI16;
-    spec.slots = job.lots;
-    spec.rounds = 1'000;
-    spec.seed = number;
-    spec.model = {program::Family::kGpt2, 2, 64, 2, 128, 256};
-    spec.train.inner_steps = 4;
-    spec.train.batch = 16;
-    spec.train.learning_rate = program::Float32(1e-3F);
-    spec.data.manifest = base::hash("assay/sim-market/v1", base::as_bytes(spec.name));
-    spec.data.train_tokens = 100'000;
-    spec.data.held_out_tokens = 10'000;
-    spec.market.max_price = amount(1'000'000);
-    spec.market.budget = amount(kBudget);
-    spec.market.deadline_blocks = 1'000'000;
-    spec.market.terms = {
-        .gang = job.lots, .most = job.lots, .least_speed = job.speed, .least_memory = job.memory};
-    spec.security.segment_steps = 2;
-    spec.initial_root = base::hash("assay/sim-market/v1", base::as_bytes("root"));
-    tx.node = people_.tenants[job.tenant].node.public_key();
-    tx.endpoint = "127.0.0.1:1";
-    tx.beacon_tip = base::hash("assay/sim-market/v1", base::as_bytes("tip " + spec.name));
-    const auto outcome = chain_.send(people_.tenants[job.tenant].key, tx);
-    ASSAY_TRY(must(outcome, "a job"));
-    customers_[number].id = contracts::job_id(outcome.id);
+    ASSAY_ASSIGN(customers_[number].id,
+                 submit_job(chain_, people_.tenants[job.tenant],
+                            {.number = number, .lots = job.lots, .speed = job.speed, .memory = job.memory}));
     return {};
 }
 
@@ -182,8 +128,8 @@ base::Outcome<void> EpochsWorld::arrive_and_leave(std::uint32_t epoch) {
         const bool leaves = customer.done >= job.epochs || epoch >= job.arrives + job.patience;
         if (!is_there(i) || !leaves) continue;
         if (customer.done == 0 && customer.was_priced_in && !job.washes) ++starved_;
-        ASSAY_TRY(must(chain_.send(people_.tenants[job.tenant].key, contracts::JobCancel{customer.id}),
-                       "the end of a job"));
+        ASSAY_TRY(must_apply(chain_.send(people_.tenants[job.tenant].key, contracts::JobCancel{customer.id}),
+                             "the end of a job"));
         customer.id = {};
     }
     return {};
@@ -246,7 +192,7 @@ base::Outcome<void> EpochsWorld::seal(std::uint32_t epoch) {
         const SimMachine& machine = people_.machines[i];
         const Hash256 seal = contracts::lot_seal(chain_.chain_id(), machine.node.public_key(), machine.kind,
                                                  amount(machine.cost), 1, salt_of(machine.node, epoch));
-        ASSAY_TRY(must(chain_.send(machine.node, contracts::LotSeal{seal}), "a sealed lot"));
+        ASSAY_TRY(must_apply(chain_.send(machine.node, contracts::LotSeal{seal}), "a sealed lot"));
     }
     for (std::size_t i = 0; i < people_.jobs.size(); ++i) {
         Customer& customer = customers_[i];
@@ -260,7 +206,8 @@ base::Outcome<void> EpochsWorld::seal(std::uint32_t epoch) {
         const Hash256 seal =
             contracts::bid_seal(chain_.chain_id(), customer.id, *customer.chosen, people_.jobs[i].lots,
                                 amount(bid_of(i)), salt_of(tenant.node, epoch * 100'000 + i));
-        ASSAY_TRY(must(chain_.send(tenant.node, contracts::BidSeal{customer.id, seal}), "a sealed bid"));
+        ASSAY_TRY(
+            must_apply(chain_.send(tenant.node, contracts::BidSeal{customer.id, seal}), "a sealed bid"));
     }
     return {};
 }
@@ -274,16 +221,16 @@ base::Outcome<void> EpochsWorld::open(std::uint32_t epoch) {
     });
     for (const std::size_t i : offered_) {
         const SimMachine& machine = people_.machines[i];
-        ASSAY_TRY(must(chain_.send(machine.node, contracts::LotOpen{machine.kind, amount(machine.cost), 1,
-                                                                    salt_of(machine.node, epoch)}),
-                       "an opened lot"));
+        ASSAY_TRY(must_apply(chain_.send(machine.node, contracts::LotOpen{machine.kind, amount(machine.cost),
+                                                                          1, salt_of(machine.node, epoch)}),
+                             "an opened lot"));
     }
     for (std::size_t i = 0; i < people_.jobs.size(); ++i) {
         Customer& customer = customers_[i];
         customer.opens = customer.bids && !breaks_off(people_.jobs[i].plays, "bid", i);
         if (!customer.opens) continue;
         const SimTenant& tenant = people_.tenants[people_.jobs[i].tenant];
-        ASSAY_TRY(must(
+        ASSAY_TRY(must_apply(
             chain_.send(tenant.node,
                         contracts::BidOpen{customer.id, *customer.chosen, people_.jobs[i].lots,
                                            amount(bid_of(i)), salt_of(tenant.node, epoch * 100'000 + i)}),
@@ -305,7 +252,7 @@ base::Outcome<void> EpochsWorld::take_what_is_left() {
         if (contracts::list_lots_left(chain_.state(), epoch, *customer.chosen, job.lots).size() < job.lots)
             continue;
         const SimTenant& tenant = people_.tenants[job.tenant];
-        ASSAY_TRY(must(
+        ASSAY_TRY(must_apply(
             chain_.send(tenant.node, contracts::LeaseTake{customer.id, *customer.chosen, job.lots, false}),
             "an instant lease"));
     }
@@ -446,15 +393,6 @@ EpochsRow EpochsWorld::row() const {
     row.transactions = chain_.transactions();
     row.course = course_;
     return row;
-}
-
-base::Outcome<MarketChain> begin_chain(const MarketPeople& people) {
-    std::vector<std::pair<base::PublicKey, Amount>> balances;
-    for (const MachineOwner& owner : people.owners)
-        balances.emplace_back(owner.key.public_key(), amount(8 * kStake));
-    for (const SimTenant& tenant : people.tenants)
-        balances.emplace_back(tenant.key.public_key(), amount(20 * kBudget));
-    return MarketChain::begin(std::move(balances), market_params());
 }
 
 /// What the players got in all.

@@ -40,7 +40,8 @@ struct EpochsRow {
     std::uint32_t miners = 0;
     std::uint32_t jobs = 0;
     std::uint32_t epochs = 0;
-    double clearing_ms = 0;     ///< of the dearest epoch: all classes, with reads, leases and deposits
+    double clearing_ms = 0;     ///< of the dearest epoch's block that clears, of the processor: all classes,
+                                ///< with reads, leases, deposits, invariants and the state's tree
     double epoch_ms = 0;        ///< of the dearest epoch: every transaction of it too, signatures included
     double welfare_ratio = 0;   ///< of the best fractional allocation at true values and costs, gangs ignored
     double revenue = 0;         ///< of all lots sold, in ASY for a work unit of each

@@ -51,6 +51,16 @@ TEST_CASE("the bench of the market without peers measures ours once") {
     CHECK(row.value <= 1);
 }
 
+TEST_CASE("the bench of the market has a row and a limit for the block that clears on a ledger") {
+    const MarketBench bench = measured("ledger 1000x1000", false);
+    REQUIRE(bench.rows.size() == 2);
+    CHECK(bench.rows[0].name == "clearing_block_ms");
+    CHECK(bench.rows[0].limit == 100.0);
+    CHECK(bench.rows[1].name == "epoch_ms");
+    CHECK(!bench.rows[1].limit);  // the large shape's has one
+    CHECK(bench.rows[1].value > bench.rows[0].value);
+}
+
 TEST_CASE("a bench of the market that nothing is asked of measures nothing") {
     const MarketBench bench = measured("no such case", true);
     CHECK(bench.rows.empty());

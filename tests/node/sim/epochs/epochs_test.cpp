@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated market between jobs: every scenario is played on the real rules, and gives the same again.
+#include "node/sim/epochs/full_epoch.hpp"
 #include "node/sim/epochs/world.hpp"
 #include "tests/support/catch.hpp"
 
@@ -46,6 +47,22 @@ TEST_CASE("a market of the same seed comes to the same, and one of another to so
 TEST_CASE("who withholds machines, or does not open what it sealed, earns less than honest people") {
     CHECK(play("withholding").gain < 0);
     CHECK(play("spot-and-run").gain < 0);
+}
+
+TEST_CASE("an epoch in which everybody bids sells what the clearing of its classes alone sells") {
+    const FullEpochPlan plan{.classes = 3, .size = {12, 40}, .family = MarketFamily::kGangs, .first_seed = 5};
+    const auto epoch = measure_full_epoch(plan);
+    if (!epoch.ok()) FAIL(epoch.error().what);
+    // Lots and bids, sealed and opened.
+    CHECK(epoch->transactions == std::uint64_t{3} * 2 * (12 + 40));
+    std::size_t sold = 0;
+    for (std::uint64_t place = 0; place < plan.classes; ++place)
+        sold += contracts::clear_class(random_class(plan.family, plan.size, plan.first_seed + place))
+                    .matches.size();
+    CHECK(sold > 0);
+    CHECK(epoch->leased == sold);
+    CHECK(epoch->clearing_ms > 0);
+    CHECK(epoch->epoch_ms > epoch->clearing_ms);
 }
 
 }  // namespace assay::node::sim
