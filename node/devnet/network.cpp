@@ -202,6 +202,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
             arguments.insert(arguments.end(), {"--drill", to_text(drill)});
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
+        arguments.insert(arguments.end(), plan.flags.begin(), plan.flags.end());
         if (plan.outward) arguments.emplace_back("--outward");
         if (!plan.device.empty()) arguments.insert(arguments.end(), {"--device", plan.device});
         for (const Misconduct conduct : plan.conducts) {

@@ -105,11 +105,13 @@ ledger::Genesis make_genesis(const Devnet& net) {
     contracts::GenesisConfig config;
     config.chain_id = "devnet-" + std::to_string(net.plan.seed);
     config.params = net.plan.params;
+    config.market = net.plan.market;
     config.params.panel_owners_least = std::clamp(net.plan.verifiers, 2U, config.params.panel_owners_least);
     std::vector<std::pair<base::PublicKey, base::Amount>> balances{{net.sequencer.owner, kPurse},
                                                                    {net.buyer.owner, kPurse}};
     for (const Participant& miner : net.miners) balances.emplace_back(miner.owner, kPurse);
     for (const Participant& verifier : net.verifiers) balances.emplace_back(verifier.owner, kPurse);
+    for (const Participant& buyer : net.more_buyers) balances.emplace_back(buyer.owner, kPurse);
     std::sort(balances.begin(), balances.end());
     config.balances = std::move(balances);
     config.validators = {{net.sequencer.owner, net.sequencer.node}};
@@ -209,16 +211,24 @@ base::Outcome<Devnet> create_devnet(const DevnetPlan& plan) {
             is_miner ? "miner-" + std::to_string(i) : "verifier-" + std::to_string(i - plan.miners.size());
         names.push_back({name, {plan.home / name}});
     }
+    for (std::uint32_t i = 0; i < plan.more_buyers; ++i) {
+        const std::string name = "buyer-" + std::to_string(i + 2);
+        names.push_back({name, {plan.home / name}});
+    }
     ASSAY_ASSIGN(std::vector<Participant> made, make_participants(names, passphrase));
     net.sequencer = std::move(made[0]);
     net.buyer = std::move(made[1]);
     const auto first_verifier = made.begin() + static_cast<std::ptrdiff_t>(2 + plan.miners.size());
     net.miners.assign(std::move_iterator(made.begin() + 2), std::move_iterator(first_verifier));
-    net.verifiers.assign(std::move_iterator(first_verifier), std::move_iterator(made.end()));
+    const auto first_buyer = first_verifier + static_cast<std::ptrdiff_t>(plan.verifiers);
+    net.verifiers.assign(std::move_iterator(first_verifier), std::move_iterator(first_buyer));
+    net.more_buyers.assign(std::move_iterator(first_buyer), std::move_iterator(made.end()));
     net.genesis = make_genesis(net);
     ledger::PosixDisk disk;
     // The buyer's home is a person's: commands sign there for the chain that it knows.
-    for (const Participant* one : {&net.sequencer, &net.buyer}) {
+    std::vector<const Participant*> people{&net.sequencer, &net.buyer};
+    for (const Participant& buyer : net.more_buyers) people.push_back(&buyer);
+    for (const Participant* one : people) {
         ASSAY_TRY(disk.make_directories(one->home.ledger().string()));
         ASSAY_TRY(ledger::write_genesis(disk, (one->home.ledger() / "genesis.bin").string(), net.genesis));
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "contracts/rules/market/params.hpp"
 #include "contracts/rules/state/params.hpp"
 #include "ledger/store/genesis.hpp"
 #include "node/roles/miner.hpp"
@@ -25,8 +26,9 @@ struct MinerPlan {
     base::Amount ask;
     std::vector<PlannedDrill> drills;
     std::vector<Misconduct> conducts;
-    bool outward = false;     ///< accepts no connection
-    std::string device = {};  ///< its --device; empty: none
+    bool outward = false;                 ///< accepts no connection
+    std::string device = {};              ///< its --device; empty: none
+    std::vector<std::string> flags = {};  ///< more of `assay miner run`
 };
 
 /// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party
@@ -46,6 +48,8 @@ struct DevnetPlan {
     std::vector<Misconduct> buyer_conducts;  ///< of the buyer of the job; none: it is honest
     /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();
+    contracts::MarketParams market = {};
+    std::uint32_t more_buyers = 0;  ///< beside the one that every network has
     std::uint64_t block_interval_ms = 80;
     std::int64_t clock_offset_ms = 0;  ///< how far the ledger node's clock is off
     /// The verifier, by place, of whom the ledger node leaves out every other move in disputes.
@@ -73,6 +77,7 @@ struct Devnet {
     ledger::Genesis genesis;
     Participant sequencer;  ///< its home is the network's
     Participant buyer;
+    std::vector<Participant> more_buyers;
     std::vector<Participant> miners;
     std::vector<Participant> verifiers;
 };

@@ -49,9 +49,8 @@ base::Outcome<void> store_data(BlobStore& blobs, const JobFile& job, Serving ser
 }
 
 /// Serves the job until it ends. Nothing: asked to stop before.
-base::Outcome<std::optional<contracts::Job>> serve(RoleProcess& process, const base::Hash256& id,
-                                                   double challenge) {
-    BuyerRole buyer(process.parts(), {.job = id, .challenge = challenge});
+base::Outcome<std::optional<contracts::Job>> serve(RoleProcess& process, BuyerOptions options) {
+    BuyerRole buyer(process.parts(), std::move(options));
     ASSAY_TRY(process.run(buyer));
     auto record = buyer.record();
     if (record && record->phase != contracts::JobPhase::kEnded) record.reset();
@@ -95,16 +94,22 @@ base::Outcome<SharedDescriptor> complete(JobFile& job, const WorkerOptions& opti
     return initial;
 }
 
-base::Outcome<void> check_somebody_bids(const program::JobSpec& spec) {
-    if (!spec.market.terms.engaged()) return {};
-    return base::fail(base::ErrorKind::kUsage,
-                      "the job leases its machines in the market, and no role of this version bids for lots",
-                      "leave [market] machines_least out: the job then holds an auction of its own");
+base::Outcome<void> check_bid(const std::optional<base::Amount>& bid, const program::JobSpec& spec) {
+    if (!bid) return {};
+    if (!spec.market.terms.engaged())
+        return fail(ErrorKind::kUsage, "a bid is for a job that leases its machines in the market",
+                    "leave --bid out, or give the job file [market] machines_least");
+    if (*bid > spec.market.max_price)
+        return fail(ErrorKind::kUsage,
+                    "the bid " + base::to_text(*bid) + " is above the job's cap " +
+                        base::to_text(spec.market.max_price) + " a work unit",
+                    "bid less: the rules take no bid above [market] max_price");
+    return {};
 }
 
 base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token stop) {
     ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
-    ASSAY_TRY(check_somebody_bids(job.spec));
+    ASSAY_TRY(check_bid(options.bid, job.spec));
     ASSAY_ASSIGN(SharedDescriptor initial, complete(job, options.process.worker));
     RoleProcessOptions process_options = std::move(options.process);
     process_options.needs_worker = options.challenge > 0 ? NeedsWorker::kYes : NeedsWorker::kNo;
@@ -119,7 +124,8 @@ base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token 
     }
     ASSAY_ASSIGN(const base::Hash256 id, options.buy(job.spec, process->endpoint()));
     ASSAY_TRY(process->serve());
-    ASSAY_ASSIGN(const auto record, serve(*process, id, options.challenge));
+    ASSAY_ASSIGN(const auto record,
+                 serve(*process, {.job = id, .challenge = options.challenge, .bid = options.bid}));
     if (!record) {
         return fail(ErrorKind::kInterrupted, "stopped before the job ended; it goes on without this buyer",
                     job.from.empty()
@@ -133,6 +139,7 @@ base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token 
 base::Outcome<contracts::Job> resume(ResumeOptions options, std::stop_token stop) {
     const contracts::Job& job = options.job;
     const std::string brief = job.id.brief();
+    ASSAY_TRY(check_bid(options.bid, job.spec));
     ASSAY_ASSIGN(const auto key, inspect_key_file(options.process.home.node_key()));
     if (key.public_key != job.buyer_node) {
         return fail(ErrorKind::kKey,
@@ -145,7 +152,8 @@ base::Outcome<contracts::Job> resume(ResumeOptions options, std::stop_token stop
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
     ASSAY_TRY(bring_data(process->blobs(), job, options.job_file));
     ASSAY_TRY(process->serve());
-    ASSAY_ASSIGN(const auto record, serve(*process, job.id, options.challenge));
+    ASSAY_ASSIGN(const auto record,
+                 serve(*process, {.job = job.id, .challenge = options.challenge, .bid = options.bid}));
     if (!record) {
         return fail(ErrorKind::kInterrupted, "stopped before the job ended; it goes on without this buyer",
                     "serve it again with: assay job resume " + brief);

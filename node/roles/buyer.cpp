@@ -88,6 +88,7 @@ void BuyerRole::serve(const contracts::Job& job) {
         offer(name, std::move(payload));
     });
     watch_escrow(job);
+    if (job.leases()) trade(job);
     const bool base_here = job.base_blob.is_zero() ||
                            bench_.wants()
                                .want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec))

@@ -10,6 +10,8 @@
 #include "node/roles/following_role.hpp"
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/lot_buyer.hpp"
+#include "node/roles/seal_notes.hpp"
 
 namespace assay::node {
 
@@ -20,6 +22,10 @@ struct BuyerOptions {
     /// Share of the job's settled slots that it computes again, to challenge what is false; 0 to 1. More than
     /// 0 takes a worker, and free stake of this node key for bonds.
     double challenge = 0;
+    /// Of a job that leases its machines: the most that it bids for a work unit, at most the job's cap.
+    /// Nothing: the cap. What a work unit is worth to the buyer is the best bid that there is: a winner pays
+    /// the least with which it would have won.
+    std::optional<base::Amount> bid = std::nullopt;
 };
 
 /// What buys a job of this spec, complete with `initial_root`: served by `node` at `endpoint`. For the owner
@@ -48,7 +54,16 @@ public:
 
 private:
     void plan() override;
+    void observe(const contracts::Event& event) override;
+    void refused(const RefusedOffer& offer) override;
     void serve(const contracts::Job& job);
+    /// What it does in the market between jobs, for a job that leases its machines.
+    void trade(const contracts::Job& job);
+    void seal_bid(const contracts::Job& job);
+    void open_bid(const contracts::Job& job);
+    [[nodiscard]] base::Amount bid_price(const contracts::JobTerms& job) const;
+    /// In the log, until the text is another one.
+    void say_of_market(const std::string& text);
     /// Once a round: a warning when the escrow does not last to the end of the job.
     void watch_escrow(const contracts::Job& job);
 
@@ -65,6 +80,7 @@ private:
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
     std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
+    std::string said_of_market_;            ///< the last warning about its bids
     std::uint64_t unpinned_at_ = 0;         ///< height
     std::set<std::uint32_t> let_go_;        ///< rounds whose bases have lost their pins
 };

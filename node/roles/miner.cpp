@@ -84,6 +84,7 @@ void MinerRole::plan() {
     games_.compute(state(), true, !has_free_device());
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    plan_trade();
     games_.compute(state(), false, !has_free_device());
     if (outward_node(parts().endpoint) && std::exchange(lent_at_, height()) != height())
         parts().seams.blobs.lend_to(outward_peers(state(), me()));
@@ -108,7 +109,8 @@ void MinerRole::plan_bidding(const contracts::Job& job) {
     if (job.phase == contracts::JobPhase::kRefill) return plan_join(job);
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
-        if (!takes_on(job)) return;
+        // Whose machine is on offer for whole epochs cannot promise it to a job besides.
+        if (options_.trade || leased_by(state(), me()) || !takes_on(job)) return;
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
         if (!locks_within_limits(job) || !can_hold(job) || !can_keep(job) || !checked_before_asking(job))
             return;
@@ -340,6 +342,7 @@ void MinerRole::forget_ended_jobs() {
     std::erase_if(no_room_, is_over);
     std::erase_if(too_long_, is_over);
     std::erase_if(priced_, is_over);
+    std::erase_if(leased_for_, is_over);
     std::erase_if(segment_ns_, [&](const auto& entry) { return is_over(entry.first.first); });
     for (std::set<SlotKey>* const slots : {&late_, &moved_})
         std::erase_if(*slots, [&](const SlotKey& key) { return is_over(std::get<0>(key)); });

@@ -13,10 +13,12 @@
 #include "node/roles/following_role.hpp"
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/lot_trader.hpp"
 #include "node/roles/miner_order.hpp"
 #include "node/roles/miner_power.hpp"
 #include "node/roles/misconduct.hpp"
 #include "node/roles/quarreller.hpp"
+#include "node/roles/seal_notes.hpp"
 #include "node/roles/working_hours.hpp"
 
 namespace assay::node {
@@ -37,6 +39,9 @@ struct MinerOptions {
     base::Amount lock_job = base::units(60 * base::kUnitsPerToken);
     WorkingHours hours = {};                         ///< in which it takes on work
     std::optional<PowerTerms> power = std::nullopt;  ///< nothing: as noted by a process before this one
+    /// Its machine is on offer in the market between jobs, and it asks in no job's own auction; its price is
+    /// `ask`. Nothing: the other way round.
+    std::optional<LotTerms> trade = std::nullopt;
 };
 
 /// What a miner keeps of one slot's round, on disk before anything about it is said on the ledger.
@@ -112,12 +117,27 @@ private:
     void note_terms();
     /// A slot was trained here as a whole, in so long.
     void measure_slot(const SlotWork& work, std::uint64_t ns);
-    /// What an hour of the job's work brings, and what its power costs: once for each job, in the log.
-    void say_what_it_brings(const contracts::Job& job);
+    /// What an hour of the job's work brings at the price, and what its power costs: once for each job, in
+    /// the log.
+    void say_what_it_brings(const contracts::Job& job, base::Amount price);
     /// What it must not end before; empty: nothing.
     std::string still_needed_for();
     /// Ends the role where it drains and nothing needs it.
     void end_if_drained();
+    /// What it does in the market between jobs, and for the job that leases it.
+    void plan_trade();
+    /// What is on offer now; nothing: no lot, because it does not trade, or its owner lets it take on no work
+    /// that lasts as long as a lot, or a job with an auction of its own counts on it.
+    std::optional<LotTerms> lot_on_offer();
+    /// Says once when the free stake does not cover a sealed lot's deposit.
+    bool covers_lot_deposit();
+    void seal_lot(const LotTerms& terms);
+    void open_lot();
+    [[nodiscard]] base::Hash256 seal_of(const SealedLot& lot) const;
+    /// Has the data of the job that leases this machine here, and the job open where the worker is free.
+    void prepare_leased();
+    /// Whether a slot of its own waits for the worker, whichever job's.
+    [[nodiscard]] bool has_slot_to_train() const;
     void plan_bidding(const contracts::Job& job);
     /// What it seals: its ask, or what a bidder of Misconduct::kSnipingBidder seals in its place.
     [[nodiscard]] base::Amount sealed_price() const;
@@ -277,6 +297,9 @@ private:
     std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so
     std::set<base::Hash256> no_room_;       ///< jobs for which the store was too small, the same
     std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last
+    std::set<base::Hash256> leased_for_;    ///< jobs that lease it; the log has said so
+    bool deposit_short_ = false;            ///< stake is missing for a lot, and the log has said so
+    bool seal_lost_ = false;                ///< a sealed lot cannot be opened, the same
 };
 
 }  // namespace assay::node

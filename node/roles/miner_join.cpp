@@ -10,7 +10,8 @@ namespace assay::node {
 void MinerRole::plan_join(const contracts::Job& job) {
     const bool in_roster = std::any_of(job.roster.begin(), job.roster.end(),
                                        [this](const auto& entry) { return entry.node == me(); });
-    if (in_roster || contracts::open_places(state(), job) == 0 || !takes_on(job)) return;
+    if (in_roster || contracts::open_places(state(), job) == 0) return;
+    if (options_.trade || leased_by(state(), me()) || !takes_on(job)) return;
     if (job.auction.clearing_price < options_.ask || !locks_within_limits(job)) return;
     const contracts::Params params = contracts::params_of(state(), job);
     if (contracts::read_stake(state(), me()).free < contracts::bond_in(state(), params, job, me())) return;
@@ -27,10 +28,8 @@ bool MinerRole::has_place_beside(const base::Hash256& id) {
     return std::any_of(jobs.begin(), jobs.end(), [&](const base::Hash256& other) {
         const auto job = contracts::read_job(state(), other);
         if (!job || other == id || contracts::is_over(job->phase)) return false;
-        const bool member = std::any_of(job->roster.begin(), job->roster.end(), [this](const auto& entry) {
-            return entry.node == me() && !entry.dropped;
-        });
-        return member || (joining_ == other && contracts::open_places(state(), *job) > 0);
+        return has_place(state(), *job, me()) ||
+               (joining_ == other && contracts::open_places(state(), *job) > 0);
     });
 }
 

@@ -42,9 +42,7 @@ std::string bound_by(const contracts::StateView& state, const contracts::Job& jo
         job.phase == contracts::JobPhase::kAskCommit || job.phase == contracts::JobPhase::kAskReveal;
     const std::string name = " job " + job.id.brief();
     if (bidding && contracts::read_ask(state, job.id, miner)) return "its ask for" + name;
-    const bool member = std::any_of(job.roster.begin(), job.roster.end(),
-                                    [&](const auto& entry) { return entry.node == miner && !entry.dropped; });
-    if (member && !contracts::is_over(job.phase)) return "its place in" + name;
+    if (has_place(state, job, miner)) return (job.leases() ? "its lot of" : "its place in") + name;
     if (has_open_slot_claim(state, job.id, miner)) return "the window of its claims in" + name;
     if (hands_on(state, job, miner)) return "a state that it hands on in" + name;
     return {};
@@ -75,6 +73,9 @@ void MinerRole::look_at_order() {
 std::string MinerRole::still_needed_for() {
     if (is_sending()) return "a transaction that is under way";
     if (!contracts::list_open_games(state(), me()).empty() || games_.computing()) return "a dispute";
+    if (next_lot_step(state(), me(), std::nullopt) == LotStep::kWithdraw ||
+        contracts::read_lot_ask(state(), me()))
+        return "its lot in the market";
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         if (!job) continue;

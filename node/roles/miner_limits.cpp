@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/rules/round/prices.hpp"
 #include "node/roles/miner.hpp"
 
 namespace assay::node {
@@ -71,11 +72,11 @@ void MinerRole::measure_slot(const SlotWork& work, std::uint64_t ns) {
     // With several devices at work the machine does as many slots in that time.
     add_slot(pace_note(), *job, ns / std::max<std::size_t>(1, parts().seams.worker.width()));
     keep_pace();
-    say_what_it_brings(*job);
+    say_what_it_brings(*job, contracts::price_of_slot(state(), *job, work.round, work.slot));
 }
 
-void MinerRole::say_what_it_brings(const contracts::Job& job) {
-    const auto hour = hour_of_work(pace_for(pace_note(), job), job.auction.clearing_price, pace_note().power);
+void MinerRole::say_what_it_brings(const contracts::Job& job, base::Amount price) {
+    const auto hour = hour_of_work(pace_for(pace_note(), job), price, pace_note().power);
     if (!hour || !priced_.insert(job.id).second) return;
     std::string text = "job " + job.id.brief() + ": " + std::to_string(hour->units) +
                        " work units an hour bring " + base::to_text(hour->earned);

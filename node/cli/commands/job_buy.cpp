@@ -66,7 +66,6 @@ base::Outcome<program::JobSpec> complete_spec(const BuyFlags& flags) {
 base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
     ASSAY_TRY(check_flags(flags));
     ASSAY_ASSIGN(program::JobSpec spec, complete_spec(flags));
-    ASSAY_TRY(check_somebody_bids(spec));
     if (flags.spec.empty()) return spec;
     ASSAY_ASSIGN(const base::Hash256 checked, hash_flag("--spec", flags.spec));
     if (const base::Hash256 found = contracts::hash_of_spec(spec); found != checked) {

@@ -27,6 +27,7 @@ struct SubmitFlags {
     std::string sponsor;
     std::vector<std::string> drills;
     std::vector<std::string> pilots;
+    std::string bid;
 };
 
 /// What is foretold of the job, from the ledger as it is and the pilots.
@@ -50,7 +51,22 @@ void keep_prediction(const Context& context, const base::Hash256& job, const Job
         context.err << "the job is bought; its prediction is not kept: " << kept.error().what << '\n';
 }
 
+base::Outcome<std::optional<base::Amount>> bid_flag(const std::string& text) {
+    if (text.empty()) return std::optional<base::Amount>();
+    ASSAY_ASSIGN(const base::Amount bid, amount_flag("--bid", text));
+    return std::optional(bid);
+}
+
+void add_bid_flag(CLI::App& command, std::string& bid) {
+    command.add_option(
+        "--bid", bid,
+        "Most that it bids for a work unit in the market between jobs (default: the job's cap). "
+        "What a work unit is worth to you is the best bid: who wins pays the least with which "
+        "it would have won");
+}
+
 base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
+    ASSAY_ASSIGN(const auto bid, bid_flag(flags.bid));
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job submit"));
     std::shared_ptr<const Passphrase> passphrase = process.passphrase.read;
@@ -82,6 +98,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     ASSAY_ASSIGN(const contracts::Job job, purchase({.process = std::move(process),
                                                      .job_file = flags.file,
                                                      .challenge = flags.challenge,
+                                                     .bid = bid,
                                                      .conducts = conducts,
                                                      .buy = buy},
                                                     stop));
@@ -110,9 +127,11 @@ struct ResumeFlags {
     std::string job;
     std::string file;
     double challenge = 0;
+    std::string bid;
 };
 
 base::Outcome<void> resume_job(const Context& context, const ResumeFlags& flags) {
+    ASSAY_ASSIGN(const auto bid, bid_flag(flags.bid));
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
     ASSAY_ASSIGN(contracts::Job bought, find_job(*state, flags.job));
@@ -120,7 +139,8 @@ base::Outcome<void> resume_job(const Context& context, const ResumeFlags& flags)
     ASSAY_ASSIGN(const contracts::Job job, resume({.process = std::move(process),
                                                    .job = std::move(bought),
                                                    .job_file = flags.file,
-                                                   .challenge = flags.challenge},
+                                                   .challenge = flags.challenge,
+                                                   .bid = bid},
                                                   stop));
     if (context.json()) {
         JsonFields ended;
@@ -155,6 +175,7 @@ void add_resume(CLI::App& app, Context& context) {
                     "false")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    add_bid_flag(command, flags->bid);
 }
 
 }  // namespace
@@ -178,6 +199,7 @@ void add_job_submit_command(CLI::App& app, Context& context) {
                     "Stake deposited for bonds of challenges, if --challenge is given")
         ->capture_default_str();
     add_sponsor_flag(command, flags->sponsor);
+    add_bid_flag(command, flags->bid);
     command.add_option("--pilot", flags->pilots,
                        "Files of pilots for the prediction that stays with the job, as of assay plan");
     command

@@ -5,6 +5,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
+#include "node/cli/commands/trade_flags.hpp"
 #include "node/cli/owner_step.hpp"
 #include "node/key/key_file.hpp"
 #include "node/roles/drill_spec.hpp"
@@ -56,6 +57,7 @@ struct MinerFlags {
     std::string hours;
     std::uint32_t watts = 0;
     std::string power_price;
+    TradeFlags trade;
     unsigned self_check = kSelfCheckInterval.count();
 };
 
@@ -83,6 +85,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     }
     MinerOptions miner_options;
     ASSAY_TRY(add_owners_limits(flags, miner_options));
+    ASSAY_ASSIGN(miner_options.trade, lot_terms(flags.trade, flags.role));
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
@@ -221,6 +224,7 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     mine.add_option("--lock-job", miner->lock_job, "Most stake that a job may lock in all")
         ->capture_default_str();
+    add_trade_flags(mine, miner->trade);
     add_self_check_flag(mine, miner->self_check);
     mine.add_option("--drill", miner->drills,
                     "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy (kinds: " + drill_kinds() +

@@ -40,10 +40,18 @@ struct MarketOptions {
     std::map<std::string, Misconduct> conducts;  ///< of single verifiers
     std::map<std::string, MinerOptions> limits;  ///< hours and power of single miners
     std::map<std::string, double> challenges;    ///< `challenge` of single verifiers and buyers
+    program::MarketTerms terms;                  ///< of every job; none: each holds an auction of its own
+    std::map<std::string, std::uint64_t> caps;   ///< of single buyers' jobs; 1,000 of the others
+    std::map<std::string, std::uint64_t> bids;   ///< BuyerOptions::bid of single buyers
+    contracts::MarketParams epochs = {.epoch = 20, .seal_window = 5, .open_window = 5};
 
     [[nodiscard]] double challenge_of(const std::string& name) const {
         const auto found = challenges.find(name);
         return found == challenges.end() ? 0 : found->second;
+    }
+    [[nodiscard]] std::optional<base::Amount> bid_of(const std::string& name) const {
+        const auto found = bids.find(name);
+        return found == bids.end() ? std::nullopt : base::Amount::of(found->second);
     }
     [[nodiscard]] MinerOptions of_miner(const std::string& name) const {
         const auto ask = asks.find(name);

@@ -58,6 +58,7 @@ public:
             job_.spec.security.gain_bound = {};
         }
         if (!options_.draw_finalise) job_.spec.security.finalise_threshold = UINT64_MAX >> 4;
+        job_.spec.market.terms = options_.terms;
         job_.spec.initial_root = initial_root_of(job_.spec);
         job_.spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
         job_.spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
@@ -96,11 +97,16 @@ public:
         Party& buyer = party(name);
         const auto bought = bought_job(state(), buyer.node.public_key(), spec_of(name));
         buyer.parts.start_height = height();
-        buyer.role = std::make_unique<BuyerRole>(
-            buyer.parts, BuyerOptions{.job = bought.value(), .challenge = options_.challenge_of(name)});
+        buyer.role =
+            std::make_unique<BuyerRole>(buyer.parts, BuyerOptions{.job = bought.value(),
+                                                                  .challenge = options_.challenge_of(name),
+                                                                  .bid = options_.bid_of(name)});
         start_role(buyer);
         settle();
     }
+
+    /// What the buyer bids from its next start on.
+    void set_bid(const std::string& name, std::uint64_t price) { options_.bids[name] = price; }
 
     /// The verifier's process ends, and another one starts with what it left on disk.
     void restart_verifier(const std::string& name) {
@@ -259,6 +265,8 @@ private:
         program::JobSpec spec = job_.spec;
         while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
         spec.initial_root = initial_root_of(spec);
+        if (options_.caps.contains(name))
+            spec.market.max_price = base::Amount::of(options_.caps.at(name)).value();
         return spec;
     }
     [[nodiscard]] std::vector<std::string> everybody() const {
@@ -289,6 +297,7 @@ private:
         config.params.audit_open_window = config.params.merge_open_window = 8;
         config.params.claim_window = options_.claim_window.value_or(3 * options_.audit_window);
         config.params.panel_owners_least = 2;
+        config.market = options_.epochs;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,
                 .validators = contracts::validators_of(config),

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/commands/trade_flags.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "contracts/program/names.hpp"
+#include "trainer/step/memory_budget.hpp"
+
+namespace assay::node {
+
+namespace {
+
+constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kMostNetwork = (std::uint64_t{1} << contracts::kMaxNetworkBits) - 1;
+
+std::uint64_t memory_of_machine() {
+    const long pages = ::sysconf(_SC_PHYS_PAGES);
+    const long bytes = ::sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;
+}
+
+/// GiB that the worker may take, rounded down.
+base::Outcome<std::uint64_t> memory_for_work(const std::string& flag) {
+    std::uint64_t bytes = 0;
+    if (flag.empty()) {
+        ASSAY_ASSIGN(bytes, trainer::memory_from_environment());
+    } else {
+        ASSAY_ASSIGN(bytes, trainer::parse_memory(flag));
+    }
+    if (bytes == 0) bytes = memory_of_machine();
+    return std::min(bytes / kGibibyte, (std::uint64_t{1} << contracts::kMaxMemoryBits) - 1);
+}
+
+}  // namespace
+
+void add_trade_flags(CLI::App& verb, TradeFlags& flags) {
+    verb.add_flag(
+        "--trade", flags.trade,
+        "Offer the machine in the market between jobs, at --ask or more, instead of asking in jobs' "
+        "own auctions");
+    verb.add_option("--network", flags.network,
+                    "With --trade: Mbit/s of the machine's connection, for jobs that ask for so many "
+                    "(default: 0, nothing is promised)")
+        ->check(CLI::Range(std::uint64_t{0}, kMostNetwork));
+    verb.add_option("--lot-epochs", flags.epochs, "With --trade: epochs of the market that an ask stands for")
+        ->check(CLI::Range(1U, kMostLotEpochs))
+        ->capture_default_str();
+    verb.add_option(
+            "--speed-bits", flags.speed_bits,
+            "With --trade: speed class until the ledger has measured one (bits of thousandths of a "
+            "work unit a block). A class that is missed by two bits costs the deposit (default: 0, or "
+            "half the pace of slots that this home trained)")
+        ->check(CLI::Range(0U, std::uint32_t{contracts::kMaxSpeedBits}));
+    verb.add_option("--lot-profile", flags.profile, "With --trade: profile of the jobs that it works for")
+        ->check(CLI::IsMember({"f32", "i16"}))
+        ->capture_default_str();
+}
+
+base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role) {
+    const TradeFlags none;
+    if (!flags.trade) {
+        const bool any = flags.network != none.network || flags.epochs != none.epochs ||
+                         flags.speed_bits != none.speed_bits || flags.profile != none.profile;
+        if (any)
+            return base::fail(base::ErrorKind::kUsage,
+                              "--network, --lot-epochs, --speed-bits and --lot-profile say something of a "
+                              "machine that is on offer",
+                              "give --trade with them, or leave them out");
+        return std::optional<LotTerms>();
+    }
+    ASSAY_ASSIGN(const std::uint64_t memory, memory_for_work(role.memory));
+    LotTerms terms;
+    terms.profile = *program::parse_profile(flags.profile);
+    terms.epochs = flags.epochs;
+    terms.speed = static_cast<std::uint8_t>(flags.speed_bits);
+    terms.memory = class_bits(memory);
+    terms.network = class_bits(flags.network);
+    return std::optional(terms);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives `assay miner run` what its owner says of a machine that is on offer in the market between jobs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "node/cli/commands/role_flags.hpp"
+#include "node/roles/lot_trader.hpp"
+
+namespace assay::node {
+
+struct TradeFlags {
+    bool trade = false;
+    std::uint64_t network = 0;  ///< Mbit/s
+    std::uint32_t epochs = LotTerms().epochs;
+    std::uint32_t speed_bits = 0;
+    std::string profile = "f32";
+};
+
+/// Adds --trade, --network, --lot-epochs, --speed-bits and --lot-profile; `flags` must live as long as the
+/// app.
+void add_trade_flags(CLI::App& verb, TradeFlags& flags);
+
+/// The terms of its lot, but for the ask, which is the miner's. Memory is what the worker may take: --memory
+/// or ASSAY_MEMORY, else all that the machine has. Nothing without --trade. kUsage when another of the flags
+/// is given without it, or memory is no amount.
+base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role);
+
+}  // namespace assay::node

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the buyer of a job that leases its machines bids for lots of the next epoch, and leases what is left of
+// the running one.
+#include <algorithm>
+#include <utility>
+
+#include "contracts/rules/market/seals.hpp"
+#include "contracts/rules/market/terms.hpp"
+#include "node/roles/buyer.hpp"
+
+namespace assay::node {
+
+namespace {
+
+std::string bid_note(const base::Hash256& job) { return "bid-seals-" + job.hex().substr(0, 16); }
+
+std::string fix_of(const base::Hash256& job) {
+    return "; add to it with: assay job topup " + job.brief() + " AMOUNT";
+}
+
+}  // namespace
+
+base::Amount BuyerRole::bid_price(const contracts::JobTerms& job) const {
+    return std::min(options_.bid.value_or(job.spec.market.max_price), job.spec.market.max_price);
+}
+
+void BuyerRole::say_of_market(const std::string& text) {
+    if (std::exchange(said_of_market_, text) != text) log().warn(text);
+}
+
+void BuyerRole::trade(const contracts::Job& job) {
+    switch (next_bid_step(state(), job)) {
+        case BidStep::kNone: break;
+        case BidStep::kSeal: seal_bid(job); break;
+        case BidStep::kOpen: open_bid(job); break;
+    }
+    if (const auto lease = choose_lease(state(), job, height(), bid_price(job)))
+        offer("lease lots for job " + job.id.brief(), *lease);
+}
+
+void BuyerRole::seal_bid(const contracts::Job& job) {
+    auto note = read_seals<SealedBid>(parts().seams.disk, bid_note(job.id));
+    if (!note.ok()) return fail_with(OwnFailure::kNotes, note.error());
+    const std::uint64_t epoch = contracts::read_market_clock(state()).epoch;
+    if (note->of_epoch(epoch) == nullptr) {
+        const base::Amount price = bid_price(job);
+        const auto choice = choose_bid(state(), job, price);
+        if (!choice)
+            return say_of_market("job " + job.id.brief() +
+                                 " bids for nothing: no class that does for it has " +
+                                 std::to_string(job.spec.market.terms.gang) + " lots at " +
+                                 base::to_text(price) + " a work unit or less; it waits for machines");
+        if (!contracts::check_cover(state(), job.id, choice->kind, price))
+            return say_of_market(
+                "job " + job.id.brief() + " does not bid: its escrow does not cover a round at " +
+                base::to_text(price) + " a work unit" + fix_of(job.id) + ", or bid less with --bid");
+        said_of_market_.clear();
+        note->add({.epoch = epoch,
+                   .kind = choice->kind,
+                   .lots = choice->lots,
+                   .price = price,
+                   .salt = random_hash()});
+        if (auto written = write_seals(parts().seams.disk, bid_note(job.id), *note); !written.ok())
+            return fail_with(OwnFailure::kNotes, written.error());
+        log().info("job " + job.id.brief() + " bids " + base::to_text(price) + " a work unit for " +
+                   std::to_string(choice->lots) + " lots of speed " + std::to_string(choice->kind.speed) +
+                   " in epoch " + std::to_string(epoch + 1));
+    }
+    const SealedBid& bid = note->sealed.back();
+    offer("seal a bid for job " + job.id.brief(),
+          contracts::BidSeal{
+              .job = job.id,
+              .seal = contracts::bid_seal(chain_id(), job.id, bid.kind, bid.lots, bid.price, bid.salt)});
+}
+
+void BuyerRole::open_bid(const contracts::Job& job) {
+    const auto note = read_seals<SealedBid>(parts().seams.disk, bid_note(job.id));
+    if (!note.ok()) return fail_with(OwnFailure::kNotes, note.error());
+    const auto standing = contracts::read_lot_bid(state(), job.id);
+    const SealedBid* const bid = note->find([&](const SealedBid& one) {
+        return standing && contracts::bid_seal(chain_id(), job.id, one.kind, one.lots, one.price, one.salt) ==
+                               standing->seal;
+    });
+    if (bid == nullptr)
+        return say_of_market("job " + job.id.brief() +
+                             " has a sealed bid that this home has no note of: it cannot be opened, and its "
+                             "deposit is burned; serve a job from one home alone");
+    offer("open the bid of job " + job.id.brief(),
+          contracts::BidOpen{
+              .job = job.id, .kind = bid->kind, .lots = bid->lots, .price = bid->price, .salt = bid->salt});
+}
+
+void BuyerRole::observe(const contracts::Event& event) {
+    if (event.job != options_.job) return;
+    const std::string job = "job " + event.job.brief();
+    if (event.kind == contracts::EventKind::kBidLost) {
+        if (event.reason == contracts::Reason::kEscrowTooSmall) {
+            log().warn(job + ": its bid for epoch " + std::to_string(event.number) +
+                       " was set aside, because its escrow does not cover a round at " +
+                       base::to_text(event.amount) + " a work unit" + fix_of(event.job) +
+                       ", or bid less with --bid");
+        } else {
+            log().info(job + ": no lots in epoch " + std::to_string(event.number) + " at " +
+                       base::to_text(event.amount) +
+                       " a work unit: " + std::string(contracts::explain(event.reason)));
+        }
+    }
+    if (event.kind == contracts::EventKind::kSealLost)
+        log().warn(job + ": a sealed bid was not opened, and its deposit " + base::to_text(event.amount) +
+                   " is burned; keep this process running, which opens bids while the market takes them");
+    if (event.kind == contracts::EventKind::kLotsLost)
+        log().info(job + " has " + std::to_string(event.number) +
+                   " lots less from the next epoch on; it goes on, or waits, at the border of its round");
+}
+
+void BuyerRole::refused(const RefusedOffer& offer) {
+    if (offer.type == contracts::TxType::kBidSeal &&
+        offer.refusal.reason == contracts::Reason::kEscrowTooSmall)
+        return log().warn(offer.name +
+                          " refused: the escrow has to keep what this round and the next can cost "
+                          "beside the bid's deposit" +
+                          fix_of(options_.job));
+    FollowingRole::refused(offer);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Miners that keep their machines on offer and buyers that bid for them, with real roles: nobody but the
+// roles sends anything.
+#include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/clearing.hpp"
+#include "ledger/audit/payout_audit.hpp"
+#include "node/roles/miner_order.hpp"
+#include "tests/node/roles/small_market.hpp"
+
+namespace assay::node::test_market {
+
+namespace {
+
+using contracts::EventKind;
+using contracts::JobPhase;
+using contracts::MarketPhase;
+
+/// Two machines, and jobs of two slots that want both of them.
+MarketOptions trading() {
+    MarketOptions options;
+    options.terms = {.gang = 2, .most = 2};
+    for (const std::string& name : options.miners) options.limits[name].trade = LotTerms{.memory = 3};
+    return options;
+}
+
+contracts::MarketClock clock_of(const Market& market) { return contracts::read_market_clock(market.state()); }
+
+contracts::Job job_of(const Market& market, const std::string& buyer_node) {
+    for (const contracts::Job& job : contracts::list_jobs(market.state()))
+        if (job.buyer_node == key_of(buyer_node + "'s node").public_key()) return job;
+    FAIL("no job of " << buyer_node);
+    return {};
+}
+
+std::optional<contracts::LotAsk> ask_of(Market& market, const std::string& miner) {
+    return contracts::read_lot_ask(market.state(), market.party(miner).node.public_key());
+}
+
+bool at_market(const Market& market, MarketPhase phase) { return clock_of(market).phase == phase; }
+
+base::Amount burned(const Market& market) { return contracts::read_supply(market.state()).burned; }
+
+void check_payouts(Market& market) {
+    const ledger::PayoutReport report = ledger::audit_payouts(market.with_evidence());
+    for (const auto& failure : report.failures) UNSCOPED_INFO(failure.where + ": " + failure.what);
+    CHECK(report.ok());
+}
+
+}  // namespace
+
+TEST_CASE("trade: a job leases both machines by the epoch's auction, and runs to its end") {
+    Market market(trading());
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
+    check_nobody_ended(market);
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    for (std::uint32_t round = 0; round < market.spec().rounds; ++round) {
+        for (std::uint32_t slot = 0; slot < 2; ++slot) {
+            const contracts::SettlementLine line = market.line_of(round, slot);
+            CAPTURE(round, slot);
+            CHECK(line.reason == contracts::Reason::kPaid);
+            // No other bid: the lots cost what the dearer one asks, and not the job's cap.
+            CHECK(line.price == base::units(500));
+        }
+    }
+    check_payouts(market);
+}
+
+TEST_CASE("trade: a job that is outbid waits at its round's border, and goes on to the same bits") {
+    MarketOptions options = trading();
+    options.rounds = 4;
+    Market alone(options);
+    alone.start();
+    REQUIRE(alone.turn_until([&] { return alone.ended(); }, 1'500));
+
+    options.buyers = {"bea", "ben"};
+    options.caps = {{"bea", 600}, {"ben", 900}};
+    Market market(options);
+    market.start();
+    market.party("ben").ended = true;  // it serves its job from later on
+    REQUIRE(market.turn_until([&] { return job_of(market, "bea").phase == JobPhase::kRounds; }, 400));
+    market.party("ben").ended = false;
+    market.start_buyer("ben");
+    bool waited = false;
+    std::uint32_t rounds_when_waiting = 0;
+    REQUIRE(market.turn_until(
+        [&] {
+            const contracts::Job bea = job_of(market, "bea");
+            if (!waited && bea.phase == JobPhase::kWaiting && bea.round > 0) {
+                waited = true;
+                rounds_when_waiting = bea.round;
+            }
+            return bea.phase == JobPhase::kEnded && job_of(market, "ben").phase == JobPhase::kEnded;
+        },
+        3'000));
+    CHECK(waited);
+    CHECK(rounds_when_waiting < 4);
+    CHECK(market.party("bea").log.lines_with("lots less from the next epoch on") > 0);
+    CHECK(market.party("bea").log.lines_with("no lots in epoch") > 0);
+    for (const char* buyer : {"bea", "ben"})
+        CHECK(job_of(market, buyer).end_reason == contracts::Reason::kJobComplete);
+    CHECK(job_of(market, "bea").base_root == alone.job()->base_root);
+    // What ben pays is what it takes to outbid bea, or the dearest ask: never its own cap.
+    const auto paid = contracts::list_settlement(market.state(), job_of(market, "ben").id, 0);
+    REQUIRE_FALSE(paid.empty());
+    CHECK(paid.front().price < base::units(900));
+    check_payouts(market);
+}
+
+TEST_CASE("trade: who loses at its bid wins with the price that the counterfactual names") {
+    MarketOptions options = trading();
+    options.rounds = 8;
+    options.buyers = {"bea", "ben"};
+    options.caps = {{"bea", 2'000}, {"ben", 900}};
+    options.bids = {{"bea", 600}};
+    Market market(options);
+    market.start();
+    const auto about_to_clear = [&] {
+        const auto clock = clock_of(market);
+        return clock.phase == MarketPhase::kOpening && market.height() + 1 == clock.clear_at &&
+               contracts::list_lot_bids(market.state()).size() == 2;
+    };
+    REQUIRE(market.turn_until(about_to_clear, 400));
+    contracts::ClassMarket desk;
+    const std::uint64_t next = clock_of(market).epoch + 1;
+    contracts::LotClass kind;
+    for (const auto& [node, ask] : contracts::list_lot_asks(market.state())) {
+        REQUIRE(ask.opened);
+        kind = ask.kind;
+        desk.asks.push_back({node, ask.price});
+    }
+    for (const auto& [job, bid] : contracts::list_lot_bids(market.state())) {
+        REQUIRE(bid.opened);
+        CHECK(bid.kind == kind);
+        desk.bids.push_back({job, bid.lots, bid.price, 0});
+    }
+    desk.base_price = contracts::base_price_for(
+        market.state(), kind, next, contracts::read_market_params(market.state()).least_base_price);
+    const base::Hash256 bea = job_of(market, "bea").id;
+    const std::size_t place = desk.bids[0].job == bea ? 0 : 1;
+    const auto quote = contracts::critical_bid(desk, place);
+    REQUIRE(quote.has_value());
+    CHECK(*quote > base::units(600));
+    market.turn();
+    CHECK(contracts::count_leases(market.state(), bea, next) == 0);
+    market.set_bid("bea", quote->units() + 1);  // ties may go either way
+    market.start_buyer("bea");
+    REQUIRE(market.turn_until(
+        [&] { return clock_of(market).epoch == next && at_market(market, MarketPhase::kNotice); }, 60));
+    CHECK(contracts::count_leases(market.state(), bea, next + 1) == 2);
+}
+
+TEST_CASE("trade: processes that end between seal and opening lose nothing") {
+    Market market(trading());
+    market.start();
+    const auto bid_sealed = [&] {
+        const auto bid = contracts::read_lot_bid(market.state(), job_of(market, "bea").id);
+        return bid && !bid->opened;
+    };
+    REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && !ask_of(market, "mia")->opened; }, 200));
+    market.restart_miner("mia");
+    REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && ask_of(market, "mia")->opened; }, 60));
+    REQUIRE(market.turn_until(bid_sealed, 200));
+    market.start_buyer("bea");
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    CHECK(contracts::read_miner(market.state(), market.party("mia").node.public_key())->forfeited.is_zero());
+    CHECK(contracts::read_seal_cost(market.state(), market.job()->id).is_zero());
+}
+
+TEST_CASE("trade: a buyer that is gone at the opening is told that its deposit is burned, and bids again") {
+    Market market(trading());
+    market.start();
+    REQUIRE(market.turn_until(
+        [&] { return contracts::read_lot_bid(market.state(), job_of(market, "bea").id).has_value(); }, 200));
+    const base::Amount before = burned(market);
+    market.party("bea").ended = true;
+    REQUIRE(market.turn_until([&] { return at_market(market, MarketPhase::kNotice); }, 60));
+    const contracts::MarketParams params = contracts::read_market_params(market.state());
+    CHECK(burned(market) == before.plus(params.bid_deposit));
+    market.party("bea").ended = false;
+    market.start_buyer("bea");
+    CHECK(market.party("bea").log.lines_with("a sealed bid was not opened") == 1);
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+}
+
+TEST_CASE("trade: a miner that is told to pause withdraws its lot; one that drains ends once it is free") {
+    Market market(trading());
+    market.start();
+    REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && ask_of(market, "mia")->opened; }, 200));
+    for (const char* name : {"mia", "moe"})
+        REQUIRE(write_order(market.party(name).notes,
+                            std::string_view(name) == "mia" ? MinerOrder::kPause : MinerOrder::kDrain)
+                    .ok());
+    REQUIRE(market.turn_until([&] { return market.party("moe").ended; }, 200));
+    CHECK_FALSE(market.party("moe").error.has_value());
+    CHECK_FALSE(market.party("mia").ended);
+    CHECK_FALSE(ask_of(market, "mia").has_value());
+    CHECK_FALSE(ask_of(market, "moe").has_value());
+    for (const char* name : {"mia", "moe"})
+        CHECK(
+            contracts::read_miner(market.state(), market.party(name).node.public_key())->forfeited.is_zero());
+}
+
+TEST_CASE("trade: after its first rounds a machine is on offer in the class that it was measured in") {
+    MarketOptions options = trading();
+    options.rounds = 4;
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && ask_of(market, "mia")->opened; }, 200));
+    CHECK(ask_of(market, "mia")->kind.speed == 0);
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 1'500));
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    REQUIRE(market.turn_until(
+        [&] { return at_market(market, MarketPhase::kStopped) && ask_of(market, "mia").has_value(); }, 200));
+    const auto measured =
+        contracts::read_machine(market.state(), market.party("mia").node.public_key(), program::Profile::kF32)
+            .speed_bits();
+    REQUIRE(measured.has_value());
+    CHECK(*measured > 0);
+    CHECK(ask_of(market, "mia")->kind.speed == *measured);
+}
+
+}  // namespace assay::node::test_market
