@@ -36,6 +36,7 @@ void add_data_commands(CLI::App& app, Context& context);
 void add_model_commands(CLI::App& app, Context& context);
 void add_job_queries(CLI::App& app, Context& context);
 void add_miner_queries(CLI::App& app, Context& context);
+void add_market_queries(CLI::App& app, Context& context);
 void add_miner_earnings(CLI::App& app, Context& context);
 void add_miner_orders(CLI::App& app, Context& context);
 void add_payout_commands(CLI::App& app, Context& context);

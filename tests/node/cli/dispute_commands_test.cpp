@@ -6,12 +6,10 @@
 #include "contracts/dispute/cells.hpp"
 #include "contracts/dispute/tree.hpp"
 #include "contracts/rules/dispute/games.hpp"
-#include "ledger/application/rules_machine.hpp"
-#include "ledger/engine/chain.hpp"
-#include "ledger/store/posix_disk.hpp"
 #include "node/cli/state_source.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
+#include "tests/node/cli/env_home.hpp"
 
 namespace assay::test {
 
@@ -43,7 +41,7 @@ public:
         env_.send(env_.person("v4"),
                   DisputeOpen{job_, 0, ClaimKind::kSlot, 1, dispute::UnitKind::kUpdate, 0});
         env_.next_block();
-        write_ledger();
+        write_ledger(env_, cli_.home());
     }
     CliRun run(const std::vector<std::string>& words) const { return cli_(words); }
     [[nodiscard]] Game game(std::uint32_t number) const { return *read_game(env_.state(), job_, number); }
@@ -103,21 +101,6 @@ private:
             }
         }
         return number;
-    }
-    void write_ledger() {
-        const std::string home = cli_.home().string();
-        const ledger::Genesis genesis{.chain_id = env_.chain(),
-                                      .validators = validators_of(env_.configuration()),
-                                      .rules = base::encode(env_.configuration())};
-        ledger::PosixDisk disk;
-        REQUIRE(write_genesis(disk, ledger::Layout(home).genesis, genesis));
-        const auto provider = ledger::leveldb_provider(ledger::Layout(home).index);
-        auto chain = ledger::Chain::open(disk, *provider, ledger::rules_machine(), home);
-        REQUIRE(chain);
-        std::uint64_t time = 0;
-        for (const auto& transactions : env_.blocks())
-            REQUIRE((*chain)->append(transactions, ledger::EmptyBlock::kMake, time += 36'000,
-                                     env_.person("sequencer").node));
     }
 
     Cli cli_;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever shows or asks for classes of lots their two forms: a short one to type and to compare, and
+// the same in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "contracts/base/error.hpp"
+#include "contracts/rules/market/records.hpp"
+
+namespace assay::node {
+
+/// "f32/5/5/7": profile, and the bits of speed, memory and network.
+std::string class_code(const contracts::LotClass& kind);
+/// The class of such a text. kUsage for any other, with the form as the fix.
+base::Outcome<contracts::LotClass> parse_class(std::string_view text);
+
+/// "f32, speed 5 (0.016–0.031 work units a block), 16–31 GiB, 64–127 Mbit/s".
+std::string class_words(const contracts::LotClass& kind);
+/// The numbers that have so many bits, in words: "16–31"; "below 1" of none.
+std::string size_words(std::uint8_t bits);
+/// The same of verified speeds, in work units per block: "0.016–0.031".
+std::string speed_words(std::uint8_t bits);
+
+}  // namespace assay::node

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is to see of the market between jobs (decision 86): where the epoch stands, and what each class
+// of lots costs, holds and came to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+#include "node/views/lot_class.hpp"
+
+namespace assay::node {
+
+/// What one clearing of a class came to. Lots are counted, prices are base units per work unit.
+struct ClassEpochView {
+    std::uint64_t epoch = 0;
+    contracts::LotClass kind;
+    contracts::ClassEpoch cleared;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("epoch", epoch);
+        visit("class", class_code(kind));
+        visit("base_price", cleared.base_price);
+        visit("bids", cleared.bids);
+        visit("wanted", cleared.wanted);
+        visit("offered", cleared.offered);
+        visit("above", cleared.above);
+        visit("sold", cleared.sold);
+        visit("instant", cleared.instant);
+        visit("lowest", cleared.lowest);
+        visit("highest", cleared.highest);
+    }
+};
+
+/// A class of lots as it stands.
+struct ClassView {
+    contracts::LotClass kind;
+    base::Amount base_price;             ///< of the running epoch: what a lot that is left costs
+    base::Amount next_base_price;        ///< with which the next clearing begins, as far as it is known now
+    std::uint64_t standing = 0;          ///< opened asks, for the next clearing
+    std::uint64_t leased = 0;            ///< of the running epoch
+    std::uint64_t left = 0;              ///< of the running epoch, for whoever takes them at the base price
+    std::uint64_t wanted = 0;            ///< lots of opened bids, and of jobs that wait for what is left
+    std::optional<ClassEpochView> last;  ///< the newest clearing with an offer; none of a new class
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("class", class_code(kind));
+        visit("words", class_words(kind));
+        visit("base_price", base_price);
+        visit("next_base_price", next_base_price);
+        visit("standing", standing);
+        visit("leased", leased);
+        visit("left", left);
+        visit("wanted", wanted);
+        visit("last", last);
+    }
+};
+
+struct MarketView {
+    std::uint64_t height = 0;
+    std::uint64_t epoch = 0;  ///< the running one
+    contracts::MarketPhase phase = contracts::MarketPhase::kStopped;
+    /// Heights to the next phase, and to the next epoch. Nothing while the clock stands still.
+    std::optional<std::uint64_t> phase_left, epoch_left;
+    std::uint64_t sealed_lots = 0;  ///< whose class nobody knows yet
+    std::uint64_t sealed_bids = 0;
+    std::vector<ClassView> classes;  ///< ascending
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("height", height);
+        visit("epoch", epoch);
+        visit("phase", phase);
+        visit("phase_left", phase_left);
+        visit("epoch_left", epoch_left);
+        visit("sealed_lots", sealed_lots);
+        visit("sealed_bids", sealed_bids);
+        visit("classes", classes);
+    }
+};
+
+/// `height`: of the state. Reads every ask, bid and lot once.
+MarketView market_view(const contracts::StateView& state, std::uint64_t height);
+
+struct MarketHistoryView {
+    std::vector<ClassEpochView> epochs;  ///< ascending by epoch, then class
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("epochs", epochs);
+    }
+};
+
+/// What the ledger keeps of past clearings: of one class or of all, of the last `epochs` in which any class
+/// was cleared (0: of all that are kept).
+MarketHistoryView market_epochs(const contracts::StateView& state,
+                                const std::optional<contracts::LotClass>& kind, std::uint64_t epochs);
+
+/// Every class that somebody offers, wants, leases or has offered in, ascending.
+std::vector<contracts::LotClass> market_classes(const contracts::StateView& state);
+
+}  // namespace assay::node
