@@ -60,7 +60,32 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
 struct UpFlags {
     std::uint32_t miners = 3;
     std::uint32_t verifiers = 3;
+    std::uint32_t buyers = 1;
+    bool trade = false;
+    std::uint64_t epoch = 300;
+    std::vector<unsigned> duty;
 };
+
+/// A quarter of each epoch to seal, a quarter to open, and half as notice.
+contracts::MarketParams market_of(std::uint64_t epoch) {
+    contracts::MarketParams market;
+    market.epoch = epoch;
+    market.seal_window = market.open_window = epoch / 4;
+    return market;
+}
+
+/// Duties are given to the miners in turn.
+std::vector<MinerPlan> miners_of(const UpFlags& flags) {
+    std::vector<MinerPlan> miners(flags.miners);
+    for (std::size_t i = 0; i < miners.size(); ++i) {
+        miners[i].ask = *base::Amount::of(1'000 + 50 * i);
+        if (flags.trade) miners[i].flags.emplace_back("--trade");
+        if (!flags.duty.empty())
+            miners[i].flags.insert(miners[i].flags.end(),
+                                   {"--duty", std::to_string(flags.duty[i % flags.duty.size()])});
+    }
+    return miners;
+}
 
 // A folder of its own, unless --home says otherwise: a participant's home is left alone.
 Home devnet_home(const Context& context) {
@@ -76,6 +101,9 @@ void print_how_to(const Context& context, const Devnet& net, const Network& netw
         network_up("genesis", home + "/ledger/genesis.bin");
         network_up("passphrase_file", home + "/passphrase");
         network_up("buyer_home", net.buyer.home.root.string());
+        std::vector<std::string> more;
+        for (const Participant& buyer : net.more_buyers) more.push_back(buyer.home.root.string());
+        network_up("more_buyer_homes", more);
         context.print_json("assay.devnet.up/v1", network_up.take());
     } else {
         context.out << "ledger node at " << network.node_address() << ", " << net.miners.size() << " miners, "
@@ -84,8 +112,10 @@ void print_how_to(const Context& context, const Devnet& net, const Network& netw
                     << "  assay data pack TEXT.txt --out data\n"
                     << "  assay job submit job.toml --node " << network.node_address() << " --home "
                     << net.buyer.home.root.string() << " \\\n      --genesis " << home
-                    << "/ledger/genesis.bin --passphrase-file " << home << "/passphrase\n"
-                    << "end it with Ctrl-C, or from elsewhere: assay devnet down --home " << home << "\n";
+                    << "/ledger/genesis.bin --passphrase-file " << home << "/passphrase\n";
+        for (const Participant& buyer : net.more_buyers)
+            context.out << "another buyer: --home " << buyer.home.root.string() << "\n";
+        context.out << "end it with Ctrl-C, or from elsewhere: assay devnet down --home " << home << "\n";
     }
     context.out.flush();
 }
@@ -96,11 +126,10 @@ base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     DevnetPlan plan;
     plan.home = devnet_home(context).root;
     plan.listen = context.settings.node;
-    for (std::uint32_t i = 0; i < flags.miners; ++i) {
-        plan.miners.push_back(
-            {.behaviour = Behaviour::kHonest, .ask = *base::Amount::of(1'000 + 50 * i), .drills = {}});
-    }
+    plan.miners = miners_of(flags);
     plan.verifiers = flags.verifiers;
+    plan.more_buyers = flags.buyers - 1;
+    plan.market = market_of(flags.epoch);
     return keep_network_up(
         plan, stop, [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); });
 }
@@ -146,6 +175,21 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     starting.add_option("--verifiers", up_flags->verifiers, "How many")
         ->check(CLI::Range(2, 16))
         ->capture_default_str();
+    starting.add_option("--buyers", up_flags->buyers, "How many, each with a home of its own")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    starting.add_flag("--trade", up_flags->trade,
+                      "Miners offer their machines in the market between jobs: for jobs with [market] "
+                      "machines_least");
+    starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks of 80 ms")
+        ->check(CLI::Range(std::uint64_t{40}, std::uint64_t{100'000}))
+        ->capture_default_str();
+    starting
+        .add_option("--duty", up_flags->duty,
+                    "Shares of the time in which the miners' workers compute, in percent, given to them "
+                    "in turn: 10,20,40")
+        ->delimiter(',')
+        ->check(CLI::Range(1U, 100U));
     verb(devnet, "down", "End the network that `devnet up` keeps running", context,
          [&context] { return down(context); });
 }
