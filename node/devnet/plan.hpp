@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/market/params.hpp"
 #include "contracts/rules/state/params.hpp"
+#include "contracts/rules/tables.hpp"
 #include "ledger/store/genesis.hpp"
 #include "node/roles/miner.hpp"
 #include "node/runtime/home.hpp"
