@@ -132,8 +132,9 @@ recomputes: ## a hundred thousand honest recomputes on mixed targets and threads
 market-proof: ## what is claimed of the clearing of a class, over a hundred thousand random instances (some minutes of a core)
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
-	@cmake --build build --target market_proof
+	@cmake --build build --target market_proof cleared_market_proof
 	@build/bin/market_proof 100000
+	@ASSAY_MARKETS=10000 build/bin/cleared_market_proof
 
 format: ## clang-format on every C++ file
 	@git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/market/terms.hpp"
 
 namespace assay::node {
 
@@ -59,15 +60,33 @@ void add_round(const contracts::StateView& state, const contracts::Job& job, std
         std::max(0.0, static_cast<double>(round->settled_at - last_commit) - recomputed));
 }
 
+/// What lots of the classes that do for the job went for.
+std::vector<base::Amount> lot_prices(const contracts::StateView& state, const program::JobSpec& spec) {
+    contracts::JobTerms terms;
+    terms.spec = spec;
+    std::vector<base::Amount> prices;
+    for (const auto& [kind, book] : contracts::list_class_books(state)) {
+        if (!contracts::takes_class(terms, kind)) continue;
+        for (const auto& [epoch, cleared] : contracts::list_class_epochs(state, kind)) {
+            for (const auto& price : {cleared.lowest, cleared.highest})
+                if (price) prices.push_back(*price);
+            if (cleared.instant > 0) prices.push_back(cleared.base_price);
+        }
+    }
+    return prices;
+}
+
 }  // namespace
 
-MarketHistory market_history(const contracts::StateView& state, program::Profile profile) {
+MarketHistory market_history(const contracts::StateView& state, const program::JobSpec& spec) {
     MarketHistory history;
+    const bool leases = spec.market.terms.engaged();
+    if (leases) history.prices = lot_prices(state, spec);
     std::set<base::PublicKey> known;
-    for (const base::Hash256& id : newest_jobs(state, profile)) {
+    for (const base::Hash256& id : newest_jobs(state, spec.profile)) {
         const auto job = contracts::read_job(state, id);
         if (!job) continue;
-        if (job->auction.winners > 0) history.prices.push_back(job->auction.clearing_price);
+        if (!leases && job->auction.winners > 0) history.prices.push_back(job->auction.clearing_price);
         for (const contracts::RosterEntry& entry : job->roster)
             if (entry.speed() > 0 && known.insert(entry.node).second)
                 history.speeds.push_back(static_cast<double>(entry.speed()) / kSpeedUnit);

@@ -11,7 +11,10 @@
 namespace assay::node {
 
 struct MarketHistory {
-    std::vector<base::Amount> prices;  ///< of a work unit, one for each job whose auction has ended
+    /// Of a work unit. For a job that holds an auction of its own: one for each job whose auction has ended.
+    /// For one that leases its machines: what lots of classes that do for it went for, the lowest and the
+    /// highest price of each clearing, and the base price where lots were leased at it.
+    std::vector<base::Amount> prices;
     /// Verified work units per height, one for each miner that has a verified speed in a job of the profile.
     std::vector<double> speeds;
     /// Of settled rounds: heights from the last commitment to the settlement, less the time in which what was
@@ -26,8 +29,9 @@ struct MarketHistory {
     }
 };
 
-/// Of the newest jobs of this profile whose records `state` has, and of their newest rounds. Every read may
-/// be a question to a node, so that a few dozen records of each kind are read at most.
-MarketHistory market_history(const contracts::StateView& state, program::Profile profile);
+/// For a job of this specification: of the newest jobs of its profile whose records `state` has, of their
+/// newest rounds, and of the classes of lots that its terms take. Every read may be a question to a node, so
+/// that a few dozen records of each kind are read at most, and the clearings that the ledger keeps.
+MarketHistory market_history(const contracts::StateView& state, const program::JobSpec& spec);
 
 }  // namespace assay::node

@@ -45,6 +45,7 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_data_commands(app, context);
     add_model_commands(app, context);
     add_job_queries(app, context);
+    add_job_why_command(app, context);
     add_miner_queries(app, context);
     add_miner_orders(app, context);
     add_miner_earnings(app, context);

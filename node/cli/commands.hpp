@@ -35,6 +35,7 @@ void add_wallet_commands(CLI::App& app, Context& context);
 void add_data_commands(CLI::App& app, Context& context);
 void add_model_commands(CLI::App& app, Context& context);
 void add_job_queries(CLI::App& app, Context& context);
+void add_job_why_command(CLI::App& app, Context& context);
 void add_miner_queries(CLI::App& app, Context& context);
 void add_market_queries(CLI::App& app, Context& context);
 void add_miner_earnings(CLI::App& app, Context& context);

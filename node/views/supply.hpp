@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "contracts/rules/identity/records.hpp"
+#include "contracts/rules/state/supply.hpp"
 
 namespace assay::node {
 

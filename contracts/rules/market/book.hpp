@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the market the base prices of its classes and what became of the last epochs. Internal to the rules.
+// Gives the market, and readers of the state, the base price that a clearing begins with; and the market its
+// record of the last epochs.
 #pragma once
 
 #include "contracts/rules/market/params.hpp"

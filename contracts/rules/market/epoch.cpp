@@ -15,6 +15,7 @@
 #include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/market/tenants.hpp"
 #include "contracts/rules/market/terms.hpp"
+#include "contracts/rules/market/tie_seed.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -33,7 +34,7 @@ struct Clearing {
     MarketClock& clock;
     MarketParams params;
     std::map<LotClass, Desk> desks;
-    base::Hasher salts{"assay/market-seed/v1"};
+    TieSeed seed;
     /// Nodes whose lots stand no more behind this clearing.
     std::vector<std::pair<PublicKey, program::Profile>> gone;
 
@@ -66,7 +67,7 @@ void take_bids(Clearing& c) {
             burn(c, {.job = job, .amount = bid.deposit});
             continue;
         }
-        c.salts.add(job).add(bid.salt);
+        c.seed.add(job, bid);
         if (const auto covered = check_cover(c.state(), job, bid.kind, bid.price); !covered) {
             tell_bid_lost(c, job, bid.kind, bid.price, covered.error());
             continue;
@@ -100,7 +101,7 @@ void take_ask(Clearing& c, const PublicKey& node, LotAsk ask) {
     // Measured since it was offered: it can be offered in its own class.
     const auto measured = read_machine(c.state(), node, ask.kind.profile).speed_bits();
     if (measured && *measured < ask.kind.speed) return drop_ask(c, node, ask, Reason::kClassTooFast);
-    c.salts.add(node.view()).add(ask.salt);
+    c.seed.add(node, ask);
     Desk& desk = c.desks[ask.kind];
     desk.market.asks.push_back({node, ask.price});
     desk.owners.push_back(ask.owner);
@@ -222,7 +223,7 @@ void clear_next_epoch(Work& work, MarketClock& clock) {
     halve_tenants(c.state());
     take_bids(c);
     for (const auto& [node, ask] : list_lot_asks(c.state())) take_ask(c, node, ask);
-    const Hash256 seed = c.salts.finish();
+    const Hash256 seed = c.seed.finish();
     for (auto& [kind, desk] : c.desks) clear_desk(c, kind, desk, seed);
     serve_waiting(c, seed);
     for (const auto& [node, profile] : c.gone) settle_if_idle(work, node, profile);

@@ -36,8 +36,7 @@ base::Outcome<JobPrediction> foretold(const Context& context, const program::Job
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
     const contracts::Params params = contracts::read_current_params(*state);
     ASSAY_ASSIGN(const JobPlan planned, plan_job(spec, params));
-    ForecastSources sources{
-        .history = market_history(*state, spec.profile), .pilot = {}, .own_speed = std::nullopt};
+    ForecastSources sources{.history = market_history(*state, spec), .pilot = {}, .own_speed = std::nullopt};
     ASSAY_ASSIGN(sources.pilot, read_pilots(pilots, spec));
     return JobForecaster(spec, params, planned.slot_work, std::move(sources)).prediction();
 }

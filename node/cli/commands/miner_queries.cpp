@@ -4,11 +4,14 @@
 #include <ostream>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/clearing_lines.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
 #include "node/cli/table.hpp"
 #include "node/roles/miner_order.hpp"
 #include "node/roles/miner_power.hpp"
 #include "node/runtime/ledger_link.hpp"
+#include "node/views/json.hpp"
+#include "node/views/market_outlook.hpp"
 #include "node/views/party_view.hpp"
 
 namespace assay::node {
@@ -19,6 +22,7 @@ using base::Outcome;
 struct PartyFlags {
     std::string key;  ///< node key or a beginning; empty: the home's node key
     bool offline = false;
+    ClearingFlags clearings;  ///< of `miner why`
 };
 
 StateFrom from(const PartyFlags& flags) { return flags.offline ? StateFrom::kFiles : StateFrom::kNode; }
@@ -110,13 +114,68 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     return {};
 }
 
-Outcome<void> why_unpaid(const Context& context, const PartyFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
+/// What stands between the miner and the next clearing, and what came of past ones; null: those were not gone
+/// through.
+struct MinerMarketWhy {
+    MinerOutlook outlook;
+    std::optional<std::vector<AskWhy>> asks;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        outlook.fields(visit);
+        visit("asks", asks);
+    }
+};
+
+void print_market_why(std::ostream& out, const MinerMarketWhy& why) {
+    const MinerOutlook& look = why.outlook;
+    std::vector<std::pair<std::string, std::string>> fields;
+    if (look.kind) {
+        fields.emplace_back("lot", class_words(*look.kind) + " at " + base::to_text(*look.ask) +
+                                       " a work unit, for " + std::to_string(look.epochs) + " more epochs");
+    }
+    for (const MinerLease& lease : look.leases)
+        fields.emplace_back("leased", "to job " + lease.job.brief() + " in epoch " +
+                                          std::to_string(lease.epoch) + " for " + base::to_text(lease.price) +
+                                          " a work unit");
+    for (const Obstacle& one : look.obstacles) fields.emplace_back(one.token, one.text);
+    if (fields.empty()) return;
+    out << "\nthe market:\n";
+    print_fields(out, fields);
+    if (!why.asks) return;
+    out << "\nclearings:\n";
+    for (const AskWhy& ask : *why.asks) out << "  " << ask.text() << '\n';
+    if (why.asks->empty()) out << "  (none in which it offered a lot)\n";
+}
+
+Outcome<MinerMarketWhy> market_why(const Context& context, const ChainSource& chain,
+                                   const base::PublicKey& miner, const ClearingFlags& flags) {
+    MinerMarketWhy why{miner_outlook(*chain.state, chain.height, miner), {}};
+    std::vector<AskWhy> asks;
+    const auto see = [&](const ClearedMarket& market) {
+        if (auto ask = market.why_ask(miner)) asks.push_back(*std::move(ask));
+    };
+    ASSAY_ASSIGN(const bool found, find_clearings(context, chain, flags, see));
+    if (found) why.asks = std::move(asks);
+    return why;
+}
+
+Outcome<void> why_miner(const Context& context, const PartyFlags& flags) {
+    ASSAY_ASSIGN(const ChainSource chain, open_chain(context, from(flags)));
     LineFilter filter;
-    ASSAY_ASSIGN(filter.node, miner_of(context, *state, flags));
-    if (!contracts::read_miner(*state, filter.node)) return not_registered(filter.node, "miner");
+    ASSAY_ASSIGN(filter.node, miner_of(context, *chain.state, flags));
+    if (!contracts::read_miner(*chain.state, filter.node)) return not_registered(filter.node, "miner");
     filter.unpaid_only = true;
-    print_lines(context, "assay.miner.why/v1", payout_lines(*state, filter));
+    const PayoutLines lines = payout_lines(*chain.state, filter);
+    ASSAY_ASSIGN(const MinerMarketWhy market, market_why(context, chain, filter.node, flags.clearings));
+    if (context.json()) {
+        Json body = json_of(lines);
+        body["market"] = json_of(market);
+        context.print_json("assay.miner.why/v1", body);
+        return {};
+    }
+    print_lines(context, "assay.miner.why/v1", lines);
+    print_market_why(context.out, market);
     return {};
 }
 
@@ -156,8 +215,11 @@ void add_miner_queries(CLI::App& app, Context& context) {
                             [&context, flags] { return list_miners(context, *flags); });
     CLI::App& shown = verb(miner, "status", "Stake, record and earnings of a miner", context,
                            [&context, flags] { return show_miner(context, *flags); });
-    CLI::App& why = verb(miner, "why", "Every round in which it was not paid or lost something, and why",
-                         context, [&context, flags] { return why_unpaid(context, *flags); });
+    CLI::App& why = verb(
+        miner, "why", "Why a miner was not paid or lost something in a round, and why its lot was not sold",
+        context, [&context, flags] { return why_miner(context, *flags); });
+    why.add_option("node", flags->key, "As --key");
+    add_clearing_flags(why, flags->clearings);
     CLI::App& verifier = noun(app, "verifier", "Check for pay: recompute what was drawn");
     CLI::App& checked = verb(verifier, "status", "Record and earnings of a verifier", context,
                              [&context, flags] { return show_verifier(context, *flags); });

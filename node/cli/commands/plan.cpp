@@ -11,6 +11,7 @@
 #include "node/audit/slot_traffic.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/plan_forecast.hpp"
+#include "node/cli/commands/plan_leases.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
@@ -145,7 +146,7 @@ Outcome<std::vector<PilotPoint>> trained_pilot(JobFile job, const std::string& s
 }
 
 Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const ShownForecast& forecast,
-               const std::optional<Estimate>& estimate) {
+               const std::optional<LeasePlan>& leases, const std::optional<Estimate>& estimate) {
     JsonFields body;
     body("job", spec.name);
     body("parameters", plan.parameters);
@@ -178,6 +179,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const ShownFor
     body("audit_window", AuditWindow{plan.audit_window_least, plan.audit_window_most});
     body("longest_dispute", plan.dispute);
     add_forecast(body, forecast);
+    body("leases", leases);
     body("measured", estimate);
     return body.take();
 }
@@ -223,7 +225,8 @@ std::uint64_t finalise_start(const program::JobSpec& spec) {
 }
 
 void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
-                const ShownForecast& forecast, const std::optional<Estimate>& estimate) {
+                const ShownForecast& forecast, const std::optional<LeasePlan>& leases,
+                const std::optional<Estimate>& estimate) {
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
     const PlannedBytes& bytes = plan.bytes;
     const program::FileSizes& sizes = bytes.files;
@@ -290,6 +293,10 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
              " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};
     const auto expected = forecast_fields(spec, forecast);
     fields.insert(fields.end(), expected.begin(), expected.end());
+    if (leases) {
+        const auto machines = lease_fields(*leases);
+        fields.insert(fields.end(), machines.begin(), machines.end());
+    }
     if (estimate) {
         char speed[48];
         std::snprintf(speed, sizeof speed, "%.0f tokens/s", estimate->measured.tokens_per_second);
@@ -309,15 +316,20 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
 struct LedgerFacts {
     contracts::Params params;
     MarketHistory history;
+    std::optional<LeasePlan> leases;  ///< of a job that leases its machines
     double height_seconds = kDefaultHeightSeconds;
 };
 
-Outcome<LedgerFacts> ledger_facts(const Context& context, program::Profile profile) {
+Outcome<LedgerFacts> ledger_facts(const Context& context, const program::JobSpec& spec) {
     LedgerFacts facts;
-    if (!context.flags.node) return facts;
+    if (!context.flags.node) {
+        facts.leases = lease_plan(spec, nullptr, 0);
+        return facts;
+    }
     ASSAY_ASSIGN(const ChainSource chain, open_chain(context, StateFrom::kNode));
     facts.params = contracts::read_current_params(*chain.state);
-    facts.history = market_history(*chain.state, profile);
+    facts.history = market_history(*chain.state, spec);
+    facts.leases = lease_plan(spec, chain.state.get(), chain.height);
     if (const auto pace = block_pace_ms(chain)) facts.height_seconds = *pace / 1000;
     return facts;
 }
@@ -346,7 +358,7 @@ Outcome<void> plan(const Context& context, const PlanFlags& flags) {
     if (trains) end_on_interrupt(context);
     ASSAY_ASSIGN(const JobFile job, read_job_file(flags.job));
     ASSAY_ASSIGN(const PlanGoals goals, goals_of(flags.forecast));
-    ASSAY_ASSIGN(LedgerFacts ledger, ledger_facts(context, job.spec.profile));
+    ASSAY_ASSIGN(LedgerFacts ledger, ledger_facts(context, job.spec));
     ASSAY_ASSIGN(const JobPlan planned, plan_job(job.spec, ledger.params));
     ForecastSources sources{.history = std::move(ledger.history), .pilot = {}, .own_speed = std::nullopt};
     ASSAY_ASSIGN(sources.pilot, pilot_points(job, flags.forecast.pilots));
@@ -362,9 +374,9 @@ Outcome<void> plan(const Context& context, const PlanFlags& flags) {
         ASSAY_ASSIGN(shown.options, forecaster.options(goals));
     }
     if (context.json()) {
-        context.print_json("assay.plan/v1", plan_json(job.spec, planned, shown, estimated));
+        context.print_json("assay.plan/v1", plan_json(job.spec, planned, shown, ledger.leases, estimated));
     } else {
-        print_plan(context, job.spec, planned, shown, estimated);
+        print_plan(context, job.spec, planned, shown, ledger.leases, estimated);
     }
     return {};
 }

@@ -6,6 +6,7 @@
 #include "node/audit/job_plan.hpp"
 #include "node/audit/job_spend.hpp"
 #include "node/audit/step_memory.hpp"
+#include "tests/contracts/rules/market_world.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -41,7 +42,7 @@ struct TwoJobs {
 TEST_CASE("a ledger's history has its prices, its verified speeds and its rounds") {
     const TwoJobs played;
     const contracts::Job job = played.job(played.first);
-    const MarketHistory history = market_history(played.env.whole(), job.spec.profile);
+    const MarketHistory history = market_history(played.env.whole(), job.spec);
     REQUIRE(history.prices.size() == 1);
     CHECK(history.prices[0] == job.auction.clearing_price);
     std::vector<double> speeds;
@@ -53,12 +54,35 @@ TEST_CASE("a ledger's history has its prices, its verified speeds and its rounds
     CHECK(history.slots == std::uint64_t{job.spec.rounds} * job.spec.slots);
     CHECK(history.newcomer_share() > 0);
     // Of another profile there is none: its work units are other work.
-    const auto other =
+    contracts::JobSpec other = job.spec;
+    other.profile =
         job.spec.profile == program::Profile::kF32 ? program::Profile::kI16 : program::Profile::kF32;
     const MarketHistory nothing = market_history(played.env.whole(), other);
     CHECK(nothing.prices.empty());
     CHECK(nothing.speeds.empty());
     CHECK(nothing.newcomer_share() == 1.0);
+}
+
+TEST_CASE("prices of a job that leases are those of the lots that do for it") {
+    MarketWorld world;
+    world.seal_lot("m1", {.price = 20});
+    world.seal_lot("m2", {.price = 40});
+    world.seal_lot("m3", {.price = 70, .kind = kSlow});
+    world.seal_bid("buyer", {.lots = 2, .price = 500});
+    world.seal_bid("other", {.lots = 1, .price = 300, .kind = kSlow});
+    world.open_and_clear();
+    contracts::JobSpec spec = market_job();
+    const auto prices_of = [&] {
+        std::vector<std::uint64_t> prices;
+        for (const base::Amount price : market_history(world.env.whole(), spec).prices)
+            prices.push_back(price.units());
+        return prices;
+    };
+    CHECK(prices_of() == std::vector<std::uint64_t>{70, 70, 40, 40});
+    spec.market.terms.least_speed = kFast.speed;
+    CHECK(prices_of() == std::vector<std::uint64_t>{40, 40});
+    spec.market.terms = {};
+    CHECK(prices_of().empty());  // no auction of a job has ended
 }
 
 TEST_CASE("what is foretold of a job's price is what the rules then pay") {
@@ -69,7 +93,7 @@ TEST_CASE("what is foretold of a job's price is what the rules then pay") {
     const JobPlan plan = plan_job(spec, params).value();
     const JobForecaster forecaster(
         spec, params, plan.slot_work,
-        {.history = market_history(played.env.whole(), spec.profile), .pilot = {}, .own_speed = {}});
+        {.history = market_history(played.env.whole(), spec), .pilot = {}, .own_speed = {}});
     CHECK(forecaster.speeds_from() == SpeedsFrom::kLedger);
     const JobPrediction prediction = forecaster.prediction();
     REQUIRE(prediction.rounds.size() == spec.rounds);

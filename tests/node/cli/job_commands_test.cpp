@@ -103,6 +103,7 @@ std::set<std::string> plan_members() {
             "speed_classes",
             "height_seconds",
             "law",
+            "leases",
             "local_step_penalty",
             "options",
             "penalty_is_extrapolated"};

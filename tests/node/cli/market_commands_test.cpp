@@ -124,6 +124,84 @@ TEST_CASE("a market in which nobody ever traded is empty") {
     CHECK(std::count(rows.out.begin(), rows.out.end(), '\n') == 1);
 }
 
+TEST_CASE("job why says at which price a bid would have won, and what stands in the way now") {
+    const std::string lost = home().world.second.hex();
+    const json why = must_run({"job", "why", lost});
+    CHECK(why.at("schema") == "assay.job.why/v1");
+    CHECK(keys_of(why) == std::set<std::string>{"schema", "job", "name", "phase", "gang", "most", "leased",
+                                                "leased_next", "lots", "obstacles", "wait", "bids", "waits"});
+    CHECK(why.at("job") == lost);
+    CHECK(why.at("leased") == 0);
+    REQUIRE(why.at("bids").size() == 1);
+    const json& bid = why.at("bids").at(0);
+    CHECK(keys_of(bid) == std::set<std::string>{"epoch", "cleared_at", "job", "end", "reason", "class",
+                                                "lots", "price", "base_price", "offered", "pays",
+                                                "least_winning_price", "least_refused", "text"});
+    CHECK(bid.at("epoch") == 2);
+    CHECK(bid.at("end") == "outbid");
+    CHECK(bid.at("price") == "300");
+    CHECK(bid.at("pays").is_null());
+    // At 500 the other job's bid stands against it: one of them wins the tie.
+    const auto least = std::stoull(bid.at("least_winning_price").get<std::string>());
+    CHECK((least == 500 || least == 501));
+    CHECK(why.at("waits").empty());
+    std::set<std::string> tokens;
+    for (const json& obstacle : why.at("obstacles")) {
+        CHECK(keys_of(obstacle) == std::set<std::string>{"token", "text", "needs", "has", "unit"});
+        tokens.insert(obstacle.at("token").get<std::string>());
+    }
+    CHECK(tokens.contains("no_bid"));
+    CHECK(tokens.contains("no_verifier"));
+    const CliRun text = home().offline({"job", "why", lost});
+    REQUIRE(text.code == 0);
+    CHECK(text.out.find("epoch 2: the bid of 0.000300 ASY a work unit for 2 lots of f32/10/5/8 lost: 0.000" +
+                        std::to_string(least) + " ASY would have won, one base unit less would have lost") !=
+          std::string::npos);
+    const json won = must_run({"job", "why", home().world.first.hex(), "--epoch", "2"});
+    CHECK(won.at("bids").at(0).at("end") == "won");
+    CHECK(won.at("leased") == 2);
+    const json now = must_run({"job", "why", lost, "--no-clearings"});
+    CHECK(now.at("bids").is_null());
+    CHECK(now.at("obstacles") == why.at("obstacles"));
+    CHECK(home().offline({"job", "why", lost, "--epoch", "9"}).code == 3);
+    CHECK(home().offline({"job", "why", lost, "--epoch", "0"}).code == 2);
+    CHECK(home().offline({"job", "why", lost, "--epoch", "2", "--no-clearings"}).code == 2);
+    CHECK(home().offline({"job", "why", "nothing"}).code == 3);
+}
+
+TEST_CASE("miner why says at which price a lot would have been sold") {
+    const auto key_of = [&](const char* name) {
+        static MarketHome people;
+        return people.world.env.person(name).node_key().hex();
+    };
+    const json dear = must_run({"miner", "why", key_of("m3")});
+    CHECK(dear.at("lines").empty());
+    const json& market = dear.at("market");
+    CHECK(keys_of(market) ==
+          std::set<std::string>{"node", "class", "ask", "epochs", "leases", "obstacles", "asks"});
+    REQUIRE(market.at("asks").size() == 1);
+    const json& ask = market.at("asks").at(0);
+    CHECK(keys_of(ask) == std::set<std::string>{"epoch", "cleared_at", "node", "end", "reason", "class",
+                                                "price", "base_price", "wanted", "gets", "most_sold_price",
+                                                "left", "text"});
+    CHECK(ask.at("end") == "too_dear");
+    CHECK(ask.at("price") == "100");
+    // The two bids are for two lots each: it is sold only where it is among the two cheapest.
+    CHECK(ask.at("most_sold_price") == "40");
+    const json sold = must_run({"miner", "why", "--key", key_of("m1")});
+    CHECK(sold.at("market").at("asks").at(0).at("end") == "sold");
+    REQUIRE(sold.at("market").at("leases").size() == 1);
+    CHECK(sold.at("market").at("leases").at(0).at("job") == home().world.first.hex());
+    const json unwanted = must_run({"miner", "why", key_of("m4")});
+    CHECK(unwanted.at("market").at("asks").at(0).at("end") == "not_wanted");
+    CHECK(unwanted.at("market").at("class") == "f32/6/5/8");
+    CHECK(unwanted.at("market").at("ask") == "50");
+    const CliRun text = home().offline({"miner", "why", key_of("m3")});
+    CHECK(text.out.find("the lot of f32/10/5/8 at 0.000100 ASY a work unit was not sold: 0.000040 ASY would "
+                        "have been, one base unit more would not") != std::string::npos);
+    CHECK(home().offline({"miner", "why", "ffffffff"}).code == 3);
+}
+
 TEST_CASE("a ledger node is asked for the market") {
     MarketHome made;
     made.world.env.advance_to(made.world.clock().end);  // the clock goes on to stop: nothing moves meanwhile
@@ -140,6 +218,23 @@ TEST_CASE("a ledger node is asked for the market") {
         REQUIRE(asked.code == 0);
         CHECK(keys_of(asked.json()) == keys_of(must_run({"market", verb})));
     }
+    // The node's blocks are executed again here; where the genesis is not at hand, that is said and left out.
+    const std::string job = made.world.second.hex();
+    const CliRun why = made.cli({"job", "why", job, "--node", (*served)->address(), "-o", "json"});
+    INFO(why.err);
+    REQUIRE(why.code == 0);
+    CHECK(why.json().at("bids") == must_run({"job", "why", job}).at("bids"));
+    const Cli elsewhere;
+    const CliRun without = elsewhere({"job", "why", job, "--node", (*served)->address(), "-o", "json"});
+    REQUIRE(without.code == 0);
+    CHECK(without.json().at("bids").is_null());
+    CHECK(without.err.find("pass --genesis FILE once") != std::string::npos);
+    CHECK(elsewhere({"job", "why", job, "--node", (*served)->address(), "--epoch", "2"}).code == 3);
+    const std::string genesis = (made.cli.home() / "ledger/genesis.bin").string();
+    const CliRun with =
+        elsewhere({"job", "why", job, "--node", (*served)->address(), "-o", "json", "--genesis", genesis});
+    REQUIRE(with.code == 0);
+    CHECK(with.json().at("bids") == why.json().at("bids"));
     const CliRun shown = made.cli({"market", "show", "--node", (*served)->address()});
     CHECK(shown.out.find("f32, speed 10 (0.512–1.02 work units a block), 16–31 GiB, 128–255 Mbit/s") !=
           std::string::npos);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/commands/clearing_lines.hpp"
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+namespace assay::node {
+
+void add_clearing_flags(CLI::App& verb, ClearingFlags& flags) {
+    CLI::Option* epoch = verb.add_option("--epoch", flags.wanted.epoch, "The clearing of this epoch alone")
+                             ->check(CLI::PositiveNumber);
+    CLI::Option* genesis = verb.add_option("--genesis", flags.wanted.genesis,
+                                           "Genesis file, kept in the home: past clearings are found by "
+                                           "executing the blocks again");
+    verb.add_flag("--no-clearings", flags.none, "Only what stands now: no block is executed again")
+        ->excludes(epoch)
+        ->excludes(genesis);
+}
+
+base::Outcome<bool> find_clearings(const Context& context, const ChainSource& chain,
+                                   const ClearingFlags& flags,
+                                   const std::function<void(const ClearedMarket&)>& visit) {
+    if (flags.none) return false;
+    auto found = visit_clearings(context, chain, flags.wanted, visit);
+    if (found.ok()) return true;
+    const bool was_asked = flags.wanted.epoch != 0 || !flags.wanted.genesis.empty();
+    if (was_asked || found.error().kind != base::ErrorKind::kNotFound) return base::failed(found.error());
+    context.err << "Past clearings are left out: " << found.error().what << "; " << found.error().fix << '\n';
+    return false;
+}
+
+}  // namespace assay::node

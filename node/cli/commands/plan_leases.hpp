@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives `plan` the machines that a job leases: which classes of lots do, on which devices its step fits
+// there, what they cost by the ledger's clearings, and how long a gang would have waited for them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+#include "node/audit/step_memory.hpp"
+#include "node/plan/interval.hpp"
+#include "node/views/market_view.hpp"
+#include "node/views/market_wait.hpp"
+
+namespace assay::node {
+
+/// A class of lots that the job's terms take.
+struct PlannedClass {
+    ClassView stand;
+    std::vector<std::string> fits;  ///< devices on which a step has its memory in every machine of the class
+    std::uint64_t clearings = 0;    ///< that sold or leased lots, of those that are kept
+    std::optional<Interval80> prices;  ///< base units of a work unit, of those
+    bool above_cap = false;            ///< its next base price is above the job's cap
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        stand.fields(visit);
+        visit("fits", fits);
+        visit("clearings", clearings);
+        visit("prices", prices);
+        visit("above_cap", above_cap);
+    }
+};
+
+struct LeasePlan {
+    std::uint32_t gang = 0, most = 0;
+    std::vector<PlannedClass> classes;
+    std::optional<WaitView> wait;  ///< for a gang, at the job's cap; nothing where no ledger was asked
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("gang", gang);
+        visit("most", most);
+        visit("classes", classes);
+        visit("wait", wait);
+    }
+};
+
+/// Nothing for a job that holds an auction of its own. `state` null: no ledger was asked.
+std::optional<LeasePlan> lease_plan(const program::JobSpec& spec, const contracts::StateView* state,
+                                    std::uint64_t height);
+/// Rows of `plan`'s table.
+std::vector<std::pair<std::string, std::string>> lease_fields(const LeasePlan& plan);
+
+}  // namespace assay::node

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands between a job or a miner and the next clearing of the market, before anything is cleared: each
+// obstacle with its token and its numbers, from the state alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+#include "node/views/lot_class.hpp"
+#include "node/views/market_wait.hpp"
+
+namespace assay::node {
+
+struct Obstacle {
+    std::string token;  ///< stable; docs/market.md lists them
+    std::string text;
+    // Where it is about a number.
+    std::optional<std::uint64_t> needs, has;
+    std::string unit;  ///< "lots", "base units", "GiB", "bits of speed", "owners", "blocks"; empty: no number
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("token", token);
+        visit("text", text);
+        visit("needs", needs);
+        visit("has", has);
+        visit("unit", unit);
+    }
+};
+
+/// Lots that stand or are left, by what keeps them from the job: the first of these in this order.
+struct FittingLots {
+    std::uint64_t fit = 0;
+    std::uint64_t other_profile = 0, too_slow = 0, too_little_memory = 0, too_little_network = 0;
+    std::uint64_t above_cap = 0;  ///< of a class whose next base price is above the job's cap
+
+    [[nodiscard]] std::uint64_t all() const {
+        return fit + other_profile + too_slow + too_little_memory + too_little_network + above_cap;
+    }
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("fit", fit);
+        visit("other_profile", other_profile);
+        visit("too_slow", too_slow);
+        visit("too_little_memory", too_little_memory);
+        visit("too_little_network", too_little_network);
+        visit("above_cap", above_cap);
+    }
+};
+
+struct JobOutlook {
+    base::Hash256 job;
+    std::string name;
+    std::string phase;
+    std::uint32_t gang = 0, most = 0;
+    std::uint64_t leased = 0;       ///< lots of the running epoch
+    std::uint64_t leased_next = 0;  ///< of the next one
+    FittingLots lots;
+    std::vector<Obstacle> obstacles;  ///< none: nothing stands in the way
+    std::optional<WaitView> wait;     ///< at the job's cap; of a job that has not its gang
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("job", job);
+        visit("name", name);
+        visit("phase", phase);
+        visit("gang", gang);
+        visit("most", most);
+        visit("leased", leased);
+        visit("leased_next", leased_next);
+        visit("lots", lots);
+        visit("obstacles", obstacles);
+        visit("wait", wait);
+    }
+};
+
+/// `height`: of the state. `step_bytes`: with which a step of the job is possible, where that is known.
+JobOutlook job_outlook(const contracts::StateView& state, std::uint64_t height, const contracts::Job& job,
+                       std::optional<std::uint64_t> step_bytes);
+
+/// A lot that a job has of a miner.
+struct MinerLease {
+    base::Hash256 job;
+    base::Amount price;
+    std::uint64_t epoch = 0;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("job", job);
+        visit("price", price);
+        visit("epoch", epoch);
+    }
+};
+
+struct MinerOutlook {
+    base::PublicKey node;
+    std::optional<contracts::LotClass> kind;  ///< of its opened ask
+    std::optional<base::Amount> ask;
+    std::uint32_t epochs = 0;  ///< that the ask is still offered in
+    std::vector<MinerLease> leases;
+    std::vector<Obstacle> obstacles;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("node", node);
+        visit("class", kind ? std::optional(class_code(*kind)) : std::nullopt);
+        visit("ask", ask);
+        visit("epochs", epochs);
+        visit("leases", leases);
+        visit("obstacles", obstacles);
+    }
+};
+
+MinerOutlook miner_outlook(const contracts::StateView& state, std::uint64_t height,
+                           const base::PublicKey& node);
+
+}  // namespace assay::node
