@@ -28,7 +28,7 @@ base::Outcome<MarketChain> MarketChain::begin(std::vector<std::pair<base::Public
     config.validators = {{owner.public_key(), node.public_key()}};
     if (const auto made = contracts::genesis(chain.state_, config); !made)
         return base::fail(base::ErrorKind::kFailure, "the genesis of the simulated market: " + made.error(),
-                          "");
+                          "play fewer miners or jobs; with those of the defaults it is a bug to report");
     chain.block_ = {config.chain_id, 1};
     return chain;
 }
@@ -61,7 +61,8 @@ void MarketChain::measure(const base::PublicKey& node, program::Profile profile,
 base::Outcome<void> MarketChain::check() const {
     const auto checked = contracts::check_invariants(state_);
     if (checked) return {};
-    return base::fail(base::ErrorKind::kFailure, "an invariant of the state: " + checked.error().what, "");
+    return base::fail(base::ErrorKind::kFailure, "an invariant of the state: " + checked.error().what,
+                      "a bug of the rules: report it with the flags and the seed of this run");
 }
 
 }  // namespace assay::node::sim

@@ -80,7 +80,8 @@ private:
         if (outcome.applied) return {};
         return base::fail(
             base::ErrorKind::kFailure,
-            "the rules refuse " + std::string(what) + ": " + std::string(to_text(outcome.reason)), "");
+            "the rules refuse " + std::string(what) + ": " + std::string(to_text(outcome.reason)),
+            "a bug of the simulator: report it with the flags and the seed of this run");
     }
     base::Outcome<void> register_everybody();
     base::Outcome<void> submit(std::size_t job);
