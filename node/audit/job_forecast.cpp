@@ -10,6 +10,7 @@
 #include "contracts/program/limits.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/tensors.hpp"
+#include "contracts/rules/job/speed_unit.hpp"
 #include "node/audit/job_plan.hpp"
 #include "node/audit/job_spend.hpp"
 
@@ -122,10 +123,10 @@ JobPrediction JobForecaster::prediction() const {
 }
 
 std::vector<SpeedClass> JobForecaster::speed_classes() const {
-    constexpr double kSpeedUnit = 1000;
     std::map<unsigned, SpeedPool> classes;
     for (const double speed : sources_.history.speeds)
-        classes[static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(speed * kSpeedUnit)))]
+        classes[static_cast<unsigned>(
+                    std::bit_width(static_cast<std::uint64_t>(speed * double{contracts::kSpeedUnit})))]
             .speeds.push_back(speed);
     std::vector<SpeedClass> found;
     for (auto& [bits, pool] : classes) {

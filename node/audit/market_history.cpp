@@ -6,6 +6,7 @@
 #include <set>
 
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/speed_unit.hpp"
 #include "contracts/rules/market/terms.hpp"
 
 namespace assay::node {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostJobs = 24;
 constexpr std::uint32_t kMostRounds = 8;  ///< of a job
-constexpr double kSpeedUnit = 1000;       ///< the ledger counts thousandths of a work unit per height
 
 /// The newest first.
 std::vector<base::Hash256> newest_jobs(const contracts::StateView& state, program::Profile profile) {
@@ -89,7 +89,7 @@ MarketHistory market_history(const contracts::StateView& state, const program::J
         if (!leases && job->auction.winners > 0) history.prices.push_back(job->auction.clearing_price);
         for (const contracts::RosterEntry& entry : job->roster)
             if (entry.speed() > 0 && known.insert(entry.node).second)
-                history.speeds.push_back(static_cast<double>(entry.speed()) / kSpeedUnit);
+                history.speeds.push_back(static_cast<double>(entry.speed()) / double{contracts::kSpeedUnit});
         const std::uint32_t rounds = std::min(job->round, job->spec.rounds);
         for (std::uint32_t number = rounds - std::min(rounds, kMostRounds); number < rounds; ++number)
             add_round(state, *job, number, history);

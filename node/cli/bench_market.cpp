@@ -7,6 +7,7 @@
 #include "node/cli/market_peer.hpp"
 #include "node/sim/epochs/full_epoch.hpp"
 #include "node/sim/market/optimum.hpp"
+#include "node/worker/bench_run.hpp"
 
 namespace assay::node {
 
@@ -45,12 +46,6 @@ double milliseconds_of(const std::function<void()>& work) {
     const std::clock_t begin = std::clock();
     work();
     return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-}
-
-double median_ms(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 bool wanted(const BenchOptions& options, const std::string& text) {
@@ -94,7 +89,7 @@ double slowest_why(const ClassMarket& market, std::size_t count,
         std::vector<double> times;
         for (std::size_t turn = 0; turn < kTurns; ++turn)
             times.push_back(milliseconds_of([&] { why(market, i * (count - 1) / (kAsked - 1)); }));
-        slowest = std::max(slowest, median_ms(std::move(times)));
+        slowest = std::max(slowest, median(std::move(times)));
     }
     return slowest;
 }
@@ -131,7 +126,7 @@ Outcome<void> shape_rows(const EpochShape& shape, MarketPeer* peer, std::vector<
         worth += static_cast<double>(sim::worth_sold(market, contracts::clear_class(market)));
         best += static_cast<double>(sim::best_worth(market, sim::Allowed::kAny));
     }
-    MarketRow clearing = row_of(shape, "clearing_ms", median_ms(std::move(times)), "ms");
+    MarketRow clearing = row_of(shape, "clearing_ms", median(std::move(times)), "ms");
     clearing.limit = shape.clearing_limit_ms;
     MarketRow welfare = row_of(shape, "welfare", worth / best, "of the best");
     why_rows(shape, classes.front(), rows);

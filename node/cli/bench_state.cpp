@@ -14,6 +14,7 @@
 #include "node/cli/bench_history.hpp"
 #include "node/cli/scratch_folder.hpp"
 #include "node/roles/follower.hpp"
+#include "node/worker/bench_run.hpp"
 
 namespace assay::node {
 
@@ -39,12 +40,6 @@ double seconds_of(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 /// Files that are written and not waited for: how long a device takes to sync says nothing about the state.

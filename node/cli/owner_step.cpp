@@ -122,7 +122,9 @@ base::Outcome<base::Hash256> hash_in(const std::string& said, const std::string&
     const auto object = nlohmann::json::parse(said, nullptr, false);
     const auto hash =
         object.is_object() ? base::parse_hash(object.value(member, std::string())) : std::nullopt;
-    if (!hash) return fail(ErrorKind::kFailure, "the owner's step names no " + member);
+    if (!hash)
+        return fail(ErrorKind::kFailure, "the owner's step names no " + member,
+                    "it is another version of the program: install all of one build");
     return *hash;
 }
 
@@ -134,7 +136,9 @@ base::Outcome<base::Amount> amount_in(const std::string& said, const std::string
     const auto amount = text.empty() || end.ec != std::errc{} || end.ptr != text.data() + text.size()
                             ? std::nullopt
                             : base::Amount::of(units);
-    if (!amount) return fail(ErrorKind::kFailure, "the owner's step names no " + member);
+    if (!amount)
+        return fail(ErrorKind::kFailure, "the owner's step names no " + member,
+                    "it is another version of the program: install all of one build");
     return *amount;
 }
 

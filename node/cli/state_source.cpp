@@ -39,7 +39,8 @@ base::Outcome<ledger::Block> block_of(LedgerService& node, std::uint64_t height)
     auto block = base::decode<ledger::Block>(bytes);
     if (!block)
         return base::fail(ErrorKind::kVerification,
-                          "the node's block " + std::to_string(height) + " cannot be read");
+                          "the node's block " + std::to_string(height) + " cannot be read",
+                          "ask another --node, or one of this program's version");
     return *std::move(block);
 }
 
@@ -131,7 +132,8 @@ base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const 
     if (fits.size() == 1) {
         if (auto job = contracts::read_job(state, fits.front())) return *std::move(job);
         return base::fail(ErrorKind::kVerification,
-                          "the records of job " + fits.front().hex() + " are missing");
+                          "the records of job " + fits.front().hex() + " are missing",
+                          "ask another --node, or check the ledger with: assay audit ledger");
     }
     if (fits.empty())
         return base::fail(ErrorKind::kNotFound, "no job '" + text + "' on this ledger",
@@ -186,7 +188,8 @@ std::function<base::Outcome<std::string>(std::uint64_t height)> days_of(const Ch
         char text[16];
         if (gmtime_r(&seconds, &date) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%d", &date) == 0)
             return base::fail(base::ErrorKind::kVerification,
-                              "block " + std::to_string(height) + " has a time that is no date");
+                              "block " + std::to_string(height) + " has a time that is no date",
+                              "check the ledger with: assay audit ledger");
         return known->emplace(height, text).first->second;
     };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives predictions their random numbers: the same in every run of the program, so that a plan says the same
-// twice. Nothing of a job depends on them.
+// Gives predictions and simulations their random numbers: the same in every run of the program, so that a
+// plan says the same twice. Nothing of a job depends on them.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,9 @@ class Draws {
 public:
     explicit Draws(std::uint64_t seed) : engine_(seed) {}
 
+    std::uint64_t word() { return engine_(); }
     /// From 0 to below 1.
-    double uniform() { return std::ldexp(static_cast<double>(engine_() >> 11), -53); }
+    double uniform() { return std::ldexp(static_cast<double>(word() >> 11), -53); }
     /// Of the standard normal distribution (Box and Muller). The library's own distributions differ between
     /// libraries.
     double normal() {

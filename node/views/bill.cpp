@@ -47,11 +47,6 @@ const contracts::Game* lost_game(const std::vector<contracts::Game>& games,
     return nullptr;
 }
 
-Reason reason_of(contracts::GameEnd end) {
-    if (end == contracts::GameEnd::kSilent) return Reason::kDisputeSilent;
-    return end == contracts::GameEnd::kConceded ? Reason::kDisputeConceded : Reason::kDisputeLost;
-}
-
 BillItem item_of(LineKind kind) {
     if (kind == LineKind::kSlot) return BillItem::kSlots;
     return kind == LineKind::kAudit ? BillItem::kAudits : BillItem::kMerges;
@@ -106,7 +101,7 @@ private:
         entry.amount = paid;
         if (const contracts::Game* game = lost_game(games_, line)) {
             entry.amount = paid.minus(game->returned).value_or(Amount{});
-            entry.reason = reason_of(game->end);
+            entry.reason = contracts::reason_of(*game);
         } else if (line.kind == LineKind::kSlot &&
                    contracts::consequence(line.reason) == contracts::Consequence::kPaid) {
             entry.segments = program::RoundPlan(job_.spec).segments();

@@ -7,15 +7,6 @@ namespace assay::node {
 
 namespace {
 
-std::string stage_name(contracts::Stage stage) {
-    switch (stage) {
-        case contracts::Stage::kPanel: return "panel";
-        case contracts::Stage::kConfirm: return "confirm";
-        case contracts::Stage::kRedraw: return "redraw";
-    }
-    return "unknown";
-}
-
 SlotLog slot_log(const contracts::SlotRound& slot, const std::vector<contracts::SettlementLine>& lines,
                  const std::optional<program::TraceRecord>& trace) {
     SlotLog log{.slot = slot.slot,
@@ -53,8 +44,7 @@ RoundLog round_log(const contracts::StateView& state, const contracts::Job& job,
             slot_log(slot, lines,
                      slot.revealed ? trace_of(number, slot.slot) : std::optional<program::TraceRecord>()));
     for (const contracts::AuditPosting& audit : contracts::list_audits(state, job.id, number))
-        log.audits.push_back(
-            {audit.verifier, stage_name(audit.stage), audit.called_at, audit.sealed_at, audit.opened});
+        log.audits.push_back({audit.verifier, audit.stage, audit.called_at, audit.sealed_at, audit.opened});
     return log;
 }
 

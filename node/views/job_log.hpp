@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "contracts/rules/round/stage_text.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::node {
 
 struct AuditLog {
     base::PublicKey verifier;
-    std::string stage;                           ///< panel, confirm, redraw
+    contracts::Stage stage = contracts::Stage::kPanel;
     std::uint64_t called_at = 0, sealed_at = 0;  ///< heights; 0: it was not sealed
     bool opened = false;
 

@@ -25,14 +25,13 @@ constexpr double kMostRuns = 2000;
 /// Threads of the side that ran last may still be spinning.
 constexpr std::chrono::milliseconds kPollPause{5};
 
-/// Of an even number of values the mean of the two in the middle.
+}  // namespace
+
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t upper = values.size() / 2;
     return values.size() % 2 == 1 ? values[upper] : (values[upper - 1] + values[upper]) / 2;
 }
-
-}  // namespace
 
 double times_longer(const BenchTiming& other, const BenchTiming& ours) {
     ASSAY_CHECK(!ours.turns.empty() && ours.turns.size() == other.turns.size());

@@ -27,6 +27,9 @@ struct BenchTiming {
     std::string name;           ///< of the peer inside the process
 };
 
+/// Of an even number of values the mean of the two in the middle. REQUIRES a value.
+double median(std::vector<double> values);
+
 /// How many times longer `other` takes than `ours`, two that took the same turns: the median over the turns
 /// of the two times of one turn. Each such pair met the machine in one state; two medians, each over all
 /// turns, may come from two.

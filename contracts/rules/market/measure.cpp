@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/speed_unit.hpp"
 #include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -11,7 +12,6 @@ namespace assay::contracts {
 
 namespace {
 
-constexpr std::uint64_t kSpeedUnit = 1'000;  // speeds are thousandths of a work unit per height
 /// Bits of speed below the asked ones that cost the deposit. One may be missing by chance: speeds vary.
 constexpr int kBitsMissing = 2;
 

@@ -6,12 +6,13 @@
 #include <map>
 #include <utility>
 
+#include "contracts/rules/job/speed_unit.hpp"
+
 namespace assay::contracts {
 
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kSpeedUnit = 1'000;
 
 std::uint64_t stopping(base::Uint128 value) {
     return value > kMost ? kMost : static_cast<std::uint64_t>(value);

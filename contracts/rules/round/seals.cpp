@@ -4,9 +4,19 @@
 #include <algorithm>
 
 #include "contracts/program/round_law.hpp"
+#include "contracts/rules/round/stage_text.hpp"
 #include "contracts/rules/state/seal.hpp"
 
 namespace assay::contracts {
+
+std::string_view to_text(Stage stage) {
+    switch (stage) {
+        case Stage::kPanel: return "panel";
+        case Stage::kConfirm: return "confirm";
+        case Stage::kRedraw: return "redraw";
+    }
+    return "unknown";
+}
 
 Hash256 commit_seal(std::string_view chain, const CommitStatement& statement) {
     return seal_of("assay/commit", chain, statement);

@@ -102,7 +102,8 @@ void print_round(const Context& context, const RoundLog& round) {
     TextTable audits(
         {{"verifier"}, {"stage"}, {"called", Align::kRight}, {"sealed", Align::kRight}, {"opened"}});
     for (const AuditLog& audit : round.audits)
-        audits.row({audit.verifier.brief(), audit.stage, std::to_string(audit.called_at),
+        audits.row({audit.verifier.brief(), std::string(contracts::to_text(audit.stage)),
+                    std::to_string(audit.called_at),
                     audit.sealed_at == 0 ? "-" : std::to_string(audit.sealed_at),
                     audit.opened ? "yes" : "no"});
     if (!round.audits.empty()) audits.print(context.out);

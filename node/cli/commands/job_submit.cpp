@@ -91,7 +91,11 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         if (!said.ok()) return base::failed(said.error());
         ASSAY_ASSIGN(fee, amount_in(*said, "fee"));
         ASSAY_ASSIGN(const base::Hash256 job, hash_in(*said, "job"));
-        if (prediction.ok()) keep_prediction(context, job, *prediction);
+        if (prediction.ok())
+            keep_prediction(context, job, *prediction);
+        else
+            context.err << "the job is bought; nothing is foretold of it: " << prediction.error().what
+                        << '\n';
         return job;
     };
     ASSAY_ASSIGN(const contracts::Job job, purchase({.process = std::move(process),

@@ -46,11 +46,16 @@ void add_sponsor_flag(CLI::App& verb, std::string& sponsor) {
 
 base::Outcome<std::optional<base::PublicKey>> sponsor_flag(const std::string& text) {
     if (text.empty()) return std::optional<base::PublicKey>();
+    ASSAY_ASSIGN(const base::PublicKey key, key_flag("--sponsor", text));
+    return std::optional(key);
+}
+
+base::Outcome<base::PublicKey> key_flag(const std::string& name, const std::string& text) {
     const auto key = base::parse_public_key(text);
     if (!key)
-        return base::fail(base::ErrorKind::kUsage, "--sponsor " + text + " is not a public key",
+        return base::fail(base::ErrorKind::kUsage, name + " '" + text + "' is not a public key",
                           "a key is 64 hexadecimal digits in lower case");
-    return std::optional(*key);
+    return *key;
 }
 
 base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text) {

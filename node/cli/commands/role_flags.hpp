@@ -56,6 +56,9 @@ base::Outcome<std::optional<base::PublicKey>> sponsor_flag(const std::string& te
 /// TLS files when all three were given; kUsage when only some were.
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);
 
+/// A public key as a flag or an argument of this name gives it; kUsage when `text` is none.
+base::Outcome<base::PublicKey> key_flag(const std::string& name, const std::string& text);
+
 /// An amount as a flag gives it; kUsage when `text` is none.
 base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text);
 

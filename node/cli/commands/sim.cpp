@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <ostream>
 #include <thread>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/plan_text.hpp"
 #include "node/cli/commands/sim_market.hpp"
 #include "node/cli/table.hpp"
 #include "node/sim/measure.hpp"
@@ -78,11 +78,7 @@ Outcome<void> check(const sim::SimOptions& options) {
     return {};
 }
 
-std::string figure(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4f", value);
-    return text;
-}
+std::string figure(double value) { return formatted(value, "%.4f"); }
 
 void print(std::ostream& out, const SimReport& report) {
     TextTable table({{"strategy"},

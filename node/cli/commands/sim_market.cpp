@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
+#include "node/cli/commands/plan_text.hpp"
 #include "node/cli/table.hpp"
 #include "node/sim/epochs/world.hpp"
 #include "node/views/json.hpp"
@@ -45,12 +45,6 @@ Outcome<std::vector<const sim::MarketScenario*>> chosen_scenarios(const std::vec
     return found;
 }
 
-std::string figure(double value, int digits) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return text;
-}
-
 void print_rows(std::ostream& out, const std::vector<sim::EpochsRow>& rows) {
     TextTable table({{"scenario"},
                      {"seed", Align::kRight},
@@ -64,10 +58,11 @@ void print_rows(std::ostream& out, const std::vector<sim::EpochsRow>& rows) {
                      {"transactions", Align::kRight},
                      {"gain", Align::kRight}});
     for (const sim::EpochsRow& row : rows)
-        table.row({row.scenario, std::to_string(row.seed), figure(row.clearing_ms, 1),
-                   figure(row.epoch_ms, 0), figure(row.welfare_ratio, 4), figure(row.revenue, 3),
-                   figure(row.price_sd, 3), figure(row.jain, 3), std::to_string(row.starved),
-                   std::to_string(row.transactions), figure(row.gain, 4)});
+        table.row({row.scenario, std::to_string(row.seed), formatted(row.clearing_ms, "%.1f"),
+                   formatted(row.epoch_ms, "%.0f"), formatted(row.welfare_ratio, "%.4f"),
+                   formatted(row.revenue, "%.3f"), formatted(row.price_sd, "%.3f"),
+                   formatted(row.jain, "%.3f"), std::to_string(row.starved), std::to_string(row.transactions),
+                   formatted(row.gain, "%.4f")});
     table.print(out);
 }
 

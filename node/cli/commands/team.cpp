@@ -14,7 +14,6 @@
 namespace assay::node {
 namespace {
 
-using base::ErrorKind;
 using base::Outcome;
 
 struct TeamFlags {
@@ -27,17 +26,9 @@ struct TeamFlags {
     PassphraseFlags passphrase;
 };
 
-Outcome<base::PublicKey> key_of(const std::string& text) {
-    const auto key = base::parse_public_key(text);
-    if (!key)
-        return base::fail(ErrorKind::kUsage, "'" + text + "' is not a public key",
-                          "a key is 64 hexadecimal digits in lower case");
-    return *key;
-}
-
 Outcome<void> grant(const Context& context, const TeamFlags& flags) {
     contracts::TeamGrant tx;
-    ASSAY_ASSIGN(tx.member, key_of(flags.member));
+    ASSAY_ASSIGN(tx.member, key_flag("member", flags.member));
     ASSAY_ASSIGN(tx.caps.per_job, amount_flag("--per-job", flags.per_job));
     ASSAY_ASSIGN(tx.caps.per_day, amount_flag("--per-day", flags.per_day));
     ASSAY_ASSIGN(tx.caps.total, amount_flag("--total", flags.total));
@@ -65,7 +56,7 @@ Outcome<void> grant(const Context& context, const TeamFlags& flags) {
 }
 
 Outcome<void> revoke(const Context& context, const TeamFlags& flags) {
-    ASSAY_ASSIGN(const base::PublicKey member, key_of(flags.member));
+    ASSAY_ASSIGN(const base::PublicKey member, key_flag("member", flags.member));
     ASSAY_ASSIGN(const auto sent, submit_as_owner(context, flags.passphrase, flags.genesis,
                                                   contracts::TeamRevoke{.member = member}, "the revocation",
                                                   "see your team with: assay team list"));
@@ -88,11 +79,11 @@ Outcome<void> list(const Context& context, const TeamFlags& flags) {
         ASSAY_ASSIGN(const auto info, inspect_key_file(context.home().owner_key()));
         sponsor = info.public_key;
     } else {
-        ASSAY_ASSIGN(sponsor, key_of(flags.sponsor));
+        ASSAY_ASSIGN(sponsor, key_flag("--sponsor", flags.sponsor));
     }
     ASSAY_ASSIGN(const ChainSource chain,
                  open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
-    const TeamView team = team_view(*chain.state, sponsor, chain.height);
+    const TeamView team = team_view(*chain.state, sponsor, chain.height + 1);
     if (context.json()) {
         context.print_json("assay.team.list/v1", json_of(team));
         return {};

@@ -7,6 +7,7 @@
 
 #include "contracts/rules/transactions.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
 #include "node/cli/csv.hpp"
 #include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
@@ -32,13 +33,7 @@ struct WalletFlags {
 };
 
 Outcome<base::PublicKey> wallet_of(const Context& context, const WalletFlags& flags) {
-    if (!flags.key.empty()) {
-        const auto key = base::parse_public_key(flags.key);
-        if (!key)
-            return base::fail(ErrorKind::kUsage, "'" + flags.key + "' is not a public key",
-                              "a key is 64 hexadecimal digits in lower case");
-        return *key;
-    }
+    if (!flags.key.empty()) return key_flag("--key", flags.key);
     ASSAY_ASSIGN(const auto info, inspect_key_file(context.home().owner_key()));
     return info.public_key;
 }
@@ -62,28 +57,25 @@ Outcome<void> show_wallet(const Context& context, const WalletFlags& flags) {
 }
 
 Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
-    const auto to = base::parse_public_key(flags.to);
-    if (!to)
-        return base::fail(ErrorKind::kUsage, "'" + flags.to + "' is not a public key",
-                          "a key is 64 hexadecimal digits in lower case");
+    ASSAY_ASSIGN(const base::PublicKey to, key_flag("receiver", flags.to));
     const auto amount = base::parse_amount(flags.amount);
     if (!amount || amount->is_zero())
         return base::fail(ErrorKind::kUsage, "'" + flags.amount + "' is not an amount",
                           "write 12.5 for tokens or 12500000u for base units");
     ASSAY_ASSIGN(const auto sent_in,
                  submit_as_owner(context, flags.passphrase, flags.genesis,
-                                 contracts::Transfer{.to = *to, .amount = *amount}, "the transfer",
+                                 contracts::Transfer{.to = to, .amount = *amount}, "the transfer",
                                  "see your balance with: assay wallet show"));
     if (context.json()) {
         JsonFields sent;
         sent("from", sent_in.owner);
-        sent("to", *to);
+        sent("to", to);
         sent("amount", *amount);
         sent("height", sent_in.reply.height);
         context.print_json("assay.wallet.send/v1", sent.take());
         return {};
     }
-    context.out << "sent " << base::to_text(*amount) << " to " << to->brief() << " in block "
+    context.out << "sent " << base::to_text(*amount) << " to " << to.brief() << " in block "
                 << sent_in.reply.height << '\n';
     return {};
 }

@@ -34,7 +34,7 @@ base::Outcome<MarketChain> MarketChain::begin(std::vector<std::pair<base::Public
     config.validators = {{owner.public_key(), node.public_key()}};
     if (const auto made = contracts::genesis(*chain.block_changes_, config); !made)
         return base::fail(base::ErrorKind::kFailure, "the genesis of the simulated market: " + made.error(),
-                          "");
+                          "play fewer miners or jobs; with those of the defaults it is a bug to report");
     chain.end_block();
     chain.block_ = {config.chain_id, 1};
     chain.took_ms_ = 0;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <random>
 
 #include "contracts/base/hash.hpp"
+#include "node/plan/draws.hpp"
 
 namespace assay::node::sim {
 
@@ -16,28 +16,18 @@ constexpr double kMedianCost = 1'000;
 constexpr double kMedianValue = 1'500;
 constexpr std::uint8_t kNetworkBits = 8;
 
-using Generator = std::mt19937_64;
-
 SimKey key_of(std::uint64_t seed, std::string_view what, std::size_t number) {
     const base::Hash256 bytes =
         base::Hasher("assay/sim-market/v1").add_u64(seed).add(base::as_bytes(what)).add_u64(number).finish();
     return SimKey(bytes);
 }
 
-/// In [0, 1).
-double fraction(Generator& random) { return static_cast<double>(random() >> 11U) * 0x1p-53; }
-
-double normal(Generator& random) {
-    const double radius = std::sqrt(-2 * std::log(1 - fraction(random)));
-    return radius * std::cos(2 * 3.141592653589793 * fraction(random));
+std::uint64_t log_normal(Draws& random, double median, double spread) {
+    return static_cast<std::uint64_t>(std::llround(median * std::exp(spread * random.normal()))) + 1;
 }
 
-std::uint64_t log_normal(Generator& random, double median, double spread) {
-    return static_cast<std::uint64_t>(std::llround(median * std::exp(spread * normal(random)))) + 1;
-}
-
-std::uint32_t up_to(Generator& random, std::uint32_t most) {
-    return static_cast<std::uint32_t>(random() % most);
+std::uint32_t up_to(Draws& random, std::uint32_t most) {
+    return static_cast<std::uint32_t>(random.word() % most);
 }
 
 /// Each owner that plays has a job of its own, for as many lots as it offers in the class of its first
@@ -67,9 +57,9 @@ void add_washing_jobs(MarketPeople& people, const MarketSize& size, std::uint64_
 
 MarketPeople make_population(const MarketSize& size, const MarketScenario& scenario, std::uint64_t seed) {
     MarketPeople people;
-    Generator random(seed);
+    Draws random(seed);
     // Who plays is drawn apart, so that all else is the same in every scenario.
-    Generator roles(seed ^ 0x9e3779b97f4a7c15ULL);
+    Draws roles(seed ^ 0x9e3779b97f4a7c15ULL);
     const bool owners_play = scenario.play == MarketPlay::kWash ||
                              scenario.play == MarketPlay::kWithholding ||
                              scenario.play == MarketPlay::kSpotAndRun;
@@ -77,7 +67,7 @@ MarketPeople make_population(const MarketSize& size, const MarketScenario& scena
                              scenario.play == MarketPlay::kRing || scenario.play == MarketPlay::kSpotAndRun;
     const std::uint32_t owners = (size.miners + kMachinesOfAnOwner - 1) / kMachinesOfAnOwner;
     for (std::uint32_t i = 0; i < owners; ++i)
-        people.owners.push_back({key_of(seed, "owner", i), fraction(roles) < scenario.share && owners_play});
+        people.owners.push_back({key_of(seed, "owner", i), roles.uniform() < scenario.share && owners_play});
     for (std::uint32_t i = 0; i < size.miners; ++i) {
         const std::uint64_t speed = log_normal(random, 2'048, 0.8);
         contracts::LotClass kind;
@@ -105,7 +95,7 @@ MarketPeople make_population(const MarketSize& size, const MarketScenario& scena
         job.value = log_normal(random, kMedianValue, 0.5);
         job.speed = static_cast<std::uint8_t>(10 + up_to(random, 3));
         job.memory = static_cast<std::uint8_t>(4 + up_to(random, 2));
-        job.plays = fraction(roles) < scenario.share && buyers_play;
+        job.plays = roles.uniform() < scenario.share && buyers_play;
         people.jobs.push_back(job);
     }
     if (scenario.play == MarketPlay::kWash) add_washing_jobs(people, size, seed);

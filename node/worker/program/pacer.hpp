@@ -4,6 +4,9 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 
 #include "contracts/base/error.hpp"
 
@@ -33,6 +36,23 @@ private:
     unsigned duty_;
     Moment busy_from_;
     std::chrono::nanoseconds owed_{0};
+};
+
+/// The clock by which a worker paces itself: the system's steady one, but in tests.
+class RestClock {
+public:
+    RestClock() = default;
+    RestClock(const RestClock&) = delete;
+    RestClock& operator=(const RestClock&) = delete;
+    virtual ~RestClock() = default;
+
+    [[nodiscard]] virtual Pacer::Moment now() { return std::chrono::steady_clock::now(); }
+    /// Returns when `due` is over, or `over` says so: whoever changes that notifies `wake`. REQUIRES the
+    /// lock.
+    virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
+                      std::chrono::nanoseconds due, const std::function<bool()>& over) {
+        wake.wait_for(lock, due, over);
+    }
 };
 
 }  // namespace assay::verifier

@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -12,7 +11,6 @@
 
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/program/job.hpp"
-#include "node/worker/program/pacer.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "trainer/host/arena.hpp"
 #include "trainer/step/device_failure.hpp"
@@ -51,7 +49,7 @@ public:
         send({0, hello, {}});
         std::thread reader([this] { read(); });
         while (auto envelope = next()) {
-            pacer_.work_from(std::chrono::steady_clock::now());
+            pacer_.work_from(options_.clock->now());
             // A move in a game that comes too late costs the bond: it waits for nothing.
             const bool plays = is_move(envelope->message);
             work(*envelope);
@@ -144,12 +142,12 @@ private:
 
     // Until the rest is over, or the request at work is cancelled, or the other side is gone.
     void rest() {
-        const auto began = std::chrono::steady_clock::now();
+        const auto began = options_.clock->now();
         const auto due = pacer_.due(began);
         if (due.count() == 0) return;
         std::unique_lock lock(mutex_);
-        wake_.wait_for(lock, due, [this] { return cancel_.load(); });
-        pacer_.rested(std::chrono::steady_clock::now() - began);
+        options_.clock->wait(lock, wake_, due, [this] { return cancel_.load(); });
+        pacer_.rested(options_.clock->now() - began);
     }
 
     void work(Envelope& envelope) {

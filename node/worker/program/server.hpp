@@ -2,7 +2,10 @@
 // Gives assay-worker its loop: reads frames on one thread, works on requests one at a time on another.
 #pragma once
 
+#include <memory>
+
 #include "node/wire/channel.hpp"
+#include "node/worker/program/pacer.hpp"
 #include "trainer/run/job_runner.hpp"
 
 namespace assay::verifier {
@@ -12,6 +15,7 @@ struct WorkerServerOptions {
     trainer::RunnerOptions runner;
     std::vector<std::string> targets;  ///< for Hello: those that may run, best first
     unsigned duty = 100;               ///< percent of the time in which it computes (pacer.hpp)
+    std::shared_ptr<RestClock> clock = std::make_shared<RestClock>();  ///< by which it rests
 };
 
 /// Says Hello, then serves until the other side closes the socket. Returns the exit code: 0 after a clean

@@ -19,6 +19,12 @@ MarketBench measured(const std::string& only, bool peers) {
     return *bench;
 }
 
+std::vector<std::string> names_of(const MarketBench& bench) {
+    std::vector<std::string> names;
+    for (const MarketRow& row : bench.rows) names.push_back(row.name);
+    return names;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -26,24 +32,42 @@ TEST_CASE(
     REQUIRE(::setenv("ASSAY_PEER_PYTHON", "/bin/false", 1) == 0);
     const MarketBench bench = measured("clearing 1000x1000", true);
     CHECK(bench.welfare.empty());
-    std::size_t clearings = 0;
+    // Beside the relaxation, and beside the integer program.
+    CHECK(names_of(bench) == std::vector<std::string>{"why_ms, bid", "why_ms, ask", "clearing_ms", "welfare",
+                                                      "clearing_ms", "welfare"});
     for (const MarketRow& row : bench.rows) {
+        CAPTURE(row.name);
         CHECK(row.shape == "1000x1000");
+        CHECK(row.value > 0);
         CHECK(!row.peer_value);
-        if (row.name != "clearing_ms") continue;
-        ++clearings;
-        CHECK(row.limit == 10.0);
-        CHECK(row.met() == (row.value <= 10));
-        CHECK(row.peer.find("HiGHS") == 0);
-        CHECK(row.peer.find("missing: run make bench-peers") != std::string::npos);
+        CHECK(!row.ratio);
+        const bool is_welfare = row.name == "welfare";
+        CHECK(row.unit == (is_welfare ? "of the best" : "ms"));
+        CHECK(row.limit == (is_welfare                  ? std::nullopt
+                            : row.name == "clearing_ms" ? std::optional(10.0)
+                                                        : std::optional(20.0)));
+        const bool has_peer = is_welfare || row.name == "clearing_ms";
+        CHECK((row.peer.find("HiGHS") == 0) == has_peer);
+        CHECK((row.peer.find("missing: run make bench-peers") != std::string::npos) == has_peer);
     }
-    CHECK(clearings == 2);  // beside the relaxation, and beside the integer program
+}
+
+TEST_CASE(
+    "a row of the market's bench meets its limit up to the limit itself, and none where there is none") {
+    MarketRow row;
+    row.value = 10;
+    CHECK(row.met() == std::nullopt);
+    row.limit = 10.0;
+    CHECK(row.met() == true);
+    row.value = 10.01;
+    CHECK(row.met() == false);
 }
 
 TEST_CASE("the bench of the market without peers measures ours once") {
     const MarketBench bench = measured("clearing 1000x1000", false);
     const auto is_welfare = [](const MarketRow& row) { return row.name == "welfare"; };
-    REQUIRE(std::count_if(bench.rows.begin(), bench.rows.end(), is_welfare) == 1);
+    CHECK(names_of(bench) ==
+          std::vector<std::string>{"why_ms, bid", "why_ms, ask", "clearing_ms", "welfare"});
     const MarketRow& row = *std::find_if(bench.rows.begin(), bench.rows.end(), is_welfare);
     CHECK(row.peer.empty());
     CHECK(!row.met());

@@ -51,6 +51,9 @@ TEST_CASE("limits that are none are refused before a miner starts") {
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"--duty", "0"},
                                                {"--duty", "101"},
+                                               {"--duty", "-5"},
+                                               {"--duty", "12.5"},
+                                               {"--duty", "half"},
                                                {"--power-watts", "0"},
                                                {"--power-watts", "many"},
                                                {"--power-watts", "5"},
@@ -58,7 +61,13 @@ TEST_CASE("limits that are none are refused before a miner starts") {
                                                {"--hours", "25:00-26:00"}}) {
         std::vector<std::string> all = {"miner", "run"};
         all.insert(all.end(), words.begin(), words.end());
-        CHECK(cli(all).code == 2);
+        const CliRun run = cli(all);
+        CAPTURE(words, run.err);
+        CHECK(run.code == 2);
+        const bool names_it = run.err.find(words.front()) != std::string::npos ||
+                              run.err.find(words.back()) != std::string::npos;
+        CHECK(names_it);
+        CHECK(run.err.find("\n  fix: ") != std::string::npos);
     }
 }
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/worker/program/pacer.hpp"
 
-#include <fstream>
+#include <atomic>
+#include <optional>
+#include <semaphore>
+#include <thread>
 
+#include "node/worker/program/server.hpp"
 #include "tests/node/worker/worker_calls.hpp"
+#include "trainer/host/targets.hpp"
 
 using namespace assay;
 using namespace assay::node;
@@ -43,60 +48,154 @@ TEST_CASE("a pacer owes rest for work alone, and what was cut short later on") {
 
 namespace {
 
-/// Nanoseconds that the process's first thread, which works, was on a processor; 0: the kernel does not say.
-std::uint64_t computed_ns(pid_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/schedstat");
-    std::uint64_t ns = 0;
-    return file >> ns ? ns : 0;
-}
+/// Each look at it is 10 ms after the one before, so that every stretch of work is 10 ms long. Rests take no
+/// time of ours, but what `sleeps` says.
+class FakeClock : public verifier::RestClock {
+public:
+    explicit FakeClock(std::chrono::milliseconds sleeps = 0ms) : sleeps_(sleeps) {}
+    Pacer::Moment now() override { return now_ += 10ms; }
+    void wait(std::unique_lock<std::mutex>&, std::condition_variable&, std::chrono::nanoseconds due,
+              const std::function<bool()>&) override {
+        rests.push_back(due);
+        std::this_thread::sleep_for(sleeps_);
+        now_ += due - 10ms;  // as long as is due, with the look behind it
+    }
+    std::vector<std::chrono::nanoseconds> rests;
 
-struct PacedRun {
-    base::Hash256 update;
-    std::vector<base::Hash256> boundaries;
-    std::uint64_t took_ns = 0;
-    std::uint64_t computed_ns = 0;
+private:
+    Pacer::Moment now_{};
+    std::chrono::milliseconds sleeps_;
 };
 
-PacedRun trained_at(unsigned duty) {
-    WorkerOptions how = options();
-    how.duty = duty;
-    const auto worker = WorkerProcess::start(how);
-    if (!worker.ok()) FAIL(worker.error().what);
-    const tests::TinyJob job = tests::tiny_job();
-    const auto base = opened(**worker, job);
-    const std::uint64_t before = computed_ns((*worker)->pid());
-    const auto answer = call_for<frames::Trained>(**worker, train_request(0), {base.bytes}, {});
-    if (!answer.ok()) FAIL(answer.error().what);
-    return {answer->first.trace.update, answer->first.trace.boundaries, answer->first.nanoseconds,
-            computed_ns((*worker)->pid()) - before};
+/// The first rest of a training, behind those for the two answers before it, is over when it is cut short, or
+/// after half a minute, which nobody waits for.
+class PatientClock : public verifier::RestClock {
+public:
+    void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& wake, std::chrono::nanoseconds,
+              const std::function<bool()>& over) override {
+        if (rests_++ != 2) return;
+        resting.release();
+        cut_short = wake.wait_for(lock, 30s, over);
+    }
+    std::binary_semaphore resting{0};
+    std::atomic<bool> cut_short = false;
+
+private:
+    int rests_ = 0;  // the worker's thread alone counts
+};
+
+/// The worker's loop on a thread of the test, with a clock of the test's.
+class PacedWorker {
+public:
+    PacedWorker(unsigned duty, std::shared_ptr<verifier::RestClock> clock) {
+        auto ends = worker::socket_pair();
+        REQUIRE(ends.ok());
+        channel_.emplace(std::move(ends->first));
+        verifier::WorkerServerOptions options;
+        options.runner.device.cpu.target = trainer::choose_target("").value();
+        options.duty = duty;
+        options.clock = std::move(clock);
+        loop_ = std::thread([options, socket = std::move(ends->second)]() mutable {
+            verifier::serve(std::move(socket), options);
+        });
+        REQUIRE(std::holds_alternative<frames::Hello>(channel_->receive()->message));
+        const tests::TinyJob job = tests::tiny_job();
+        const auto file = in_memory(job.file);
+        ask(frames::OpenJob{"devnet-1", job.spec}, {file, file});
+        REQUIRE(std::holds_alternative<frames::Opened>(answer().message));
+        ask(frames::Initial{}, {});
+        base_ = answer().bulk.at(0);
+    }
+    ~PacedWorker() { close(); }
+    PacedWorker(const PacedWorker&) = delete;
+    PacedWorker& operator=(const PacedWorker&) = delete;
+
+    void train() { ask(train_request(0), {base_}); }
+    void cancel() { ask(frames::Cancel{}, {}, number_); }
+    /// To the last request; what comes before the last frame is left out.
+    worker::Envelope answer() {
+        while (true) {
+            auto envelope = channel_->receive();
+            REQUIRE(envelope.ok());
+            if (frames::is_final(envelope->message)) return std::move(envelope).value();
+        }
+    }
+    void close() {
+        if (!loop_.joinable()) return;
+        channel_.reset();
+        loop_.join();
+    }
+
+private:
+    void ask(frames::Message message, std::vector<frames::SharedDescriptor> bulk) {
+        ask(std::move(message), std::move(bulk), ++number_);
+    }
+    void ask(frames::Message message, std::vector<frames::SharedDescriptor> bulk, std::uint64_t number) {
+        REQUIRE(channel_->send({number, std::move(message), std::move(bulk)}).ok());
+    }
+
+    std::optional<worker::Channel> channel_;
+    std::thread loop_;
+    frames::SharedDescriptor base_;
+    std::uint64_t number_ = 0;
+};
+
+frames::Trained trained(PacedWorker& worker) {
+    worker.train();
+    const worker::Envelope answer = worker.answer();
+    REQUIRE(std::holds_alternative<frames::Trained>(answer.message));
+    return std::get<frames::Trained>(answer.message);
 }
 
 }  // namespace
 
-TEST_CASE("rests leave the bits alone, and are in the time that a slot is said to have taken") {
-    const PacedRun whole = trained_at(100);
-    const PacedRun tenth = trained_at(10);
-    CHECK(tenth.update == whole.update);
-    CHECK(tenth.boundaries == whole.boundaries);
-    // What comes after the last step is rested for after the answer. Other processes only add to the time.
-    CHECK(tenth.took_ns >= 2 * tenth.computed_ns);
+TEST_CASE("a worker rests for each stretch of work by its share, between steps too, and not at all for 100") {
+    const auto quarter = std::make_shared<FakeClock>();
+    {
+        PacedWorker worker(25, quarter);
+        trained(worker);
+    }
+    // Behind each of the five steps, at the end of each segment, and behind the answers.
+    CHECK(quarter->rests.size() >= 5 + 3 + 1);
+    for (const auto& rest : quarter->rests) CHECK(rest == 30ms);
+    const auto whole = std::make_shared<FakeClock>();
+    {
+        PacedWorker worker(100, whole);
+        trained(worker);
+    }
+    CHECK(whole->rests.empty());
 }
 
-TEST_CASE("a worker that rests is cancelled and stopped at once") {
-    WorkerOptions how = options();
-    how.duty = 10;
-    const auto worker = WorkerProcess::start(how);
-    REQUIRE(worker.ok());
-    tests::TinyJob job = tests::tiny_job();
-    const auto base = opened(**worker, job);
-    bool cancelled = false;
-    const auto answer =
-        call_for<frames::Trained>(**worker, train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
-            if (std::exchange(cancelled, true)) return;
-            (*worker)->cancel(event.request);
-        });
-    REQUIRE_FALSE(answer.ok());
-    CHECK(answer.error().kind == base::ErrorKind::kInterrupted);
+TEST_CASE("rests leave the bits alone, and are in the time that a slot is said to have taken") {
+    PacedWorker worker(100, std::make_shared<FakeClock>());
+    const frames::Trained whole = trained(worker);
+    const auto clock = std::make_shared<FakeClock>(5ms);
+    PacedWorker resting(10, clock);
+    const frames::Trained tenth = trained(resting);
+    resting.close();
+    CHECK(tenth.trace.update == whole.trace.update);
+    CHECK(tenth.trace.boundaries == whole.trace.boundaries);
+    // A sleep of 5 ms is never shorter: five steps and three segments.
+    CHECK(tenth.nanoseconds >= 8 * 5'000'000);
+}
+
+TEST_CASE("a worker that rests is cancelled at once, and stopped at once") {
+    const auto clock = std::make_shared<PatientClock>();
+    SECTION("cancelled") {
+        PacedWorker worker(50, clock);
+        worker.train();
+        clock->resting.acquire();
+        worker.cancel();
+        const worker::Envelope answer = worker.answer();
+        CHECK(std::get<frames::Refusal>(answer.message).reason == frames::RefusalReason::kCancelled);
+    }
+    SECTION("stopped") {
+        PacedWorker worker(50, clock);
+        worker.train();
+        clock->resting.acquire();
+        worker.close();
+    }
+    CHECK(clock->cut_short);
 }
 
 TEST_CASE("a duty that is none is refused with a fix") {

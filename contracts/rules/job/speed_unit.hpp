@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives everybody who reads a speed of the ledger its unit.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::contracts {
+
+/// Speeds are counted in thousandths of a work unit per height.
+inline constexpr std::uint64_t kSpeedUnit = 1'000;
+
+}  // namespace assay::contracts
