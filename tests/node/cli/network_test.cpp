@@ -20,7 +20,7 @@ class LocalNetwork {
 public:
     LocalNetwork()
         : up_(built_program_path("assay"), {"devnet", "up", "--home", home_ / "net", "--node", "127.0.0.1:0",
-                                            "--miners", "2", "-o", "json"}) {
+                                            "--miners", "2", "--buyers", "2", "-o", "json"}) {
         const auto give_up = std::chrono::steady_clock::now() + 300s;
         while (up_.out().find('}') == std::string::npos) {
             INFO(up_.err());
@@ -61,8 +61,13 @@ TEST_CASE("devnet up says where everything is, once every miner has staked") {
     }
     CHECK(network().ask({"miner", "list"}).json().at("miners").size() == 2);
     CHECK(network().said().at("schema") == "assay.devnet.up/v1");
-    CHECK(keys_of(network().said()) ==
-          std::set<std::string>{"schema", "home", "node", "genesis", "passphrase_file", "buyer_home"});
+    CHECK(keys_of(network().said()) == std::set<std::string>{"schema", "home", "node", "genesis",
+                                                             "passphrase_file", "buyer_home",
+                                                             "more_buyer_homes"});
+    const json& more = network().said().at("more_buyer_homes");
+    REQUIRE(more.size() == 1);
+    CHECK(more[0] != network().at("buyer_home"));
+    CHECK(std::filesystem::exists(more[0].get<std::string>()));
 }
 
 TEST_CASE("miners, their state and what they were not paid for can be asked for") {
