@@ -113,7 +113,7 @@ std::optional<BidChoice> choose_bid(const contracts::StateView& state, const con
 }
 
 BidStep next_bid_step(const contracts::StateView& state, const contracts::Job& job) {
-    if (!job.leases() || contracts::is_over(job.phase)) return BidStep::kNone;
+    if (!job.leases() || job.phase == contracts::JobPhase::kEnded) return BidStep::kNone;
     const contracts::MarketClock clock = contracts::read_market_clock(state);
     const auto bid = contracts::read_lot_bid(state, job.id);
     if (bid) {

@@ -37,17 +37,24 @@ Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) 
     return kept && *kept <= progress.escrow ? Checked{} : failed(Reason::kEscrowTooSmall);
 }
 
-/// The terms of a job that goes on and trades in the market, asked by its buyer's node.
-Result<LotRange, Reason> check_buyer(const Case& c, const Hash256& job) {
+/// The terms of a job that trades in the market, asked by its buyer's node.
+Result<LotRange, Reason> check_trader(const Case& c, const Hash256& job) {
     const auto progress = read_job_progress(c.state, job);
     if (!progress) return failed(reason_of_absence(c.state, job));
-    if (is_over(progress->phase)) return failed(Reason::kJobOver);
+    if (progress->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
     const JobTerms terms = required(read_job_terms(c.state, job));
     if (terms.buyer_node != c.sender) return failed(Reason::kNotYours);
     ASSAY_TRY(check_decides(c, terms));
     const auto range = market_terms_of(terms);
     if (!range) return failed(Reason::kNoMarketTerms);
     return *range;
+}
+
+/// The same of a job that goes on.
+Result<LotRange, Reason> check_buyer(const Case& c, const Hash256& job) {
+    ASSAY_ASSIGN(const LotRange range, check_trader(c, job));
+    if (is_over(required(read_job_progress(c.state, job)).phase)) return failed(Reason::kJobOver);
+    return range;
 }
 
 }  // namespace
@@ -89,7 +96,8 @@ Checked check(const Case& c, const BidSeal& tx) {
 }
 
 Checked check(const Case& c, const BidOpen& tx) {
-    ASSAY_ASSIGN(const LotRange range, check_buyer(c, tx.job));
+    // A job whose rounds were done before the opening has its deposit back, and is set aside.
+    ASSAY_ASSIGN(const LotRange range, check_trader(c, tx.job));
     if (read_market_clock(c.state).phase != MarketPhase::kOpening) return failed(Reason::kWrongWindow);
     const auto bid = read_lot_bid(c.state, tx.job);
     if (!bid) return failed(Reason::kNoSeal);
@@ -97,7 +105,7 @@ Checked check(const Case& c, const BidOpen& tx) {
     if (bid_seal(c.block.chain_id, tx.job, tx.kind, tx.lots, tx.price, tx.salt) != bid->seal)
         return failed(Reason::kSealMismatch);
     if (tx.lots < range.gang || tx.lots > range.most) return failed(Reason::kWrongLots);
-    return check_fits(c.state, tx.job, tx.kind, tx.price);
+    return check_wish(required(read_job_terms(c.state, tx.job)), tx.kind, tx.price);
 }
 
 Checked check(const Case& c, const LeaseTake& tx) {

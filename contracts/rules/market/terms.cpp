@@ -19,13 +19,16 @@ bool takes_class(const JobTerms& job, const LotClass& kind) {
            kind.memory >= terms.least_memory && kind.network >= terms.least_network;
 }
 
+Checked check_wish(const JobTerms& job, const LotClass& kind, Amount price) {
+    if (!takes_class(job, kind)) return failed(Reason::kBadClass);
+    return price > job.spec.market.max_price ? failed(Reason::kPriceAboveCap) : Checked{};
+}
+
 Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
     const auto progress = read_job_progress(state, job);
     if (!progress) return failed(reason_of_absence(state, job));
     if (is_over(progress->phase)) return failed(Reason::kJobOver);
-    const JobTerms terms = required(read_job_terms(state, job));
-    if (!takes_class(terms, kind)) return failed(Reason::kBadClass);
-    return price > terms.spec.market.max_price ? failed(Reason::kPriceAboveCap) : Checked{};
+    return check_wish(required(read_job_terms(state, job)), kind, price);
 }
 
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {

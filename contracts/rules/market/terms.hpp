@@ -22,7 +22,9 @@ std::optional<LotRange> market_terms_of(const JobTerms& job);
 /// Whether lots of this class do for the job.
 bool takes_class(const JobTerms& job, const LotClass& kind);
 
-/// Whether lots of the class do for a job that goes on, at a price that is not above its cap.
+/// Whether lots of the class do for the job, at a price that is not above its cap.
+Checked check_wish(const JobTerms& job, const LotClass& kind, Amount price);
+/// The same, of a job that goes on.
 Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
 /// The same, and whether its escrow holds the dearest course of a round at that price.
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);

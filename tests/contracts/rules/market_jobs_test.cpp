@@ -4,6 +4,7 @@
 #include "contracts/rules/dispute/losses.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/market/seals.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
 
 namespace assay::contracts::test {
@@ -333,6 +334,35 @@ TEST_CASE("a bid's deposit comes out of nothing that a running round, or the nex
     with_escrow(*enough.minus(amount(1)), [](LeasedWorld& w, const BidSeal& seal) {
         w.env.refuse(Reason::kEscrowTooSmall, w.env.person("buyer"), seal);
     });
+}
+
+TEST_CASE("a job whose rounds are done opens its bid, has its deposit back, and is set aside") {
+    JobSpec spec = leased_job();
+    spec.rounds = 1;
+    Params params = short_windows();
+    params.claim_window = 20 * short_epochs().epoch;
+    LeasedWorld w(spec, params);
+    w.start();
+    const LotClass kind{spec.profile, 10, 5, 8};
+    const Hash256 salt = bytes_of("salt");
+    Person& buyer = w.env.person("buyer");
+    const Amount price = spec.market.max_price;
+    w.env.send(buyer, BidSeal{w.job, bid_seal(w.env.chain(), w.job, kind, 2, price, salt)});
+    play_round(w.env, w.job);
+    REQUIRE(w.record().phase == JobPhase::kClosing);
+    if (read_market_clock(w.env.state()).phase == MarketPhase::kSealing)
+        w.env.advance_to(read_market_clock(w.env.state()).open_at);
+    REQUIRE(read_market_clock(w.env.state()).phase == MarketPhase::kOpening);
+    const Amount before = w.record().escrow;
+    REQUIRE_FALSE(read_seal_cost(w.env.state(), w.job).is_zero());
+    w.env.send(buyer, BidOpen{w.job, kind, 2, price, salt});
+    CHECK(w.record().escrow == *before.plus(short_epochs().bid_deposit));
+    CHECK(read_seal_cost(w.env.state(), w.job).is_zero());
+    w.env.advance_to(read_market_clock(w.env.state()).clear_at);
+    CHECK_FALSE(read_lot_bid(w.env.state(), w.job).has_value());
+    CHECK(list_leases(w.env.state(), w.job).empty());
+    // It seals no further one.
+    w.env.refuse(Reason::kJobOver, buyer, BidSeal{w.job, bytes_of("seal")});
 }
 
 }  // namespace assay::contracts::test
