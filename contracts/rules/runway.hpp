@@ -10,6 +10,7 @@
 
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/market/tables.hpp"
 
 namespace assay::contracts {
 
@@ -60,7 +61,9 @@ inline std::optional<Runway> runway_of(const StateView& state, const Job& job) {
     };
     runway.at_dearest = rounds_from(after_running(*dearest), *dearest, *dearest, runway.rounds_left);
     if (job.round == 0) return runway;
-    runway.mean_round = job.spent.times(1, job.round, base::Rounding::kUp);
+    // The deposit of a bid that is sealed, or was burned, counts as spent, and no round cost it.
+    const Amount paid = job.spent.minus(read_seal_cost(state, job.id)).value_or(Amount{});
+    runway.mean_round = paid.times(1, job.round, base::Rounding::kUp);
     if (runway.mean_round)
         runway.at_mean =
             rounds_from(after_running(*runway.mean_round), *dearest, *runway.mean_round, runway.rounds_left);

@@ -5,6 +5,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/market/seals.hpp"
+#include "contracts/rules/runway.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
 
 namespace assay::contracts::test {
@@ -334,6 +335,19 @@ TEST_CASE("a bid's deposit comes out of nothing that a running round, or the nex
     with_escrow(*enough.minus(amount(1)), [](LeasedWorld& w, const BidSeal& seal) {
         w.env.refuse(Reason::kEscrowTooSmall, w.env.person("buyer"), seal);
     });
+}
+
+TEST_CASE("what a round is said to have cost leaves the deposit of a sealed bid out") {
+    LeasedWorld w;
+    w.start();
+    play_round(w.env, w.job);
+    const auto before = runway_of(w.env.state(), w.record());
+    REQUIRE(before.has_value());
+    REQUIRE(before->mean_round.has_value());
+    CHECK_FALSE(before->mean_round->is_zero());
+    w.env.send(w.env.person("buyer"), BidSeal{w.job, bytes_of("seal")});
+    CHECK_FALSE(read_seal_cost(w.env.state(), w.job).is_zero());
+    CHECK(runway_of(w.env.state(), w.record())->mean_round == before->mean_round);
 }
 
 TEST_CASE("a job whose rounds are done opens its bid, has its deposit back, and is set aside") {
