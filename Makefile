@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity local-steps fuzz soak recomputes market-proof market-record
+.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity local-steps fuzz soak recomputes market-proof market-record market-epochs
 .PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record format lint clean
 .DEFAULT_GOAL := help
 
@@ -76,6 +76,10 @@ bench-disputes: build ## some minutes of a core: what disputes weigh at real sha
 market-record: build bench-peers ## some minutes of a core: clearing beside HiGHS and McAfee's rule, into docs/market.md
 	@build/bin/assay bench market -o json > build/market.json
 	@python3 tests/tools/market_page.py build/market.json
+
+market-epochs: build ## minutes for each seed: the market over epochs, three seeds, into docs/market.md and its picture
+	@build/bin/assay sim run market --scenarios all --miners 2000 --jobs 200 --seeds 3 -o json > build/market_epochs.json
+	@python3 tests/tools/market_plots.py build/market_epochs.json
 
 bench-pairs: build ## BASE=other/build/bin: whether training steps became slower, both builds taking turns; PAIRS_FLAGS=…
 	@python3 tests/tools/bench_pairs.py $(BASE) build/bin $(PAIRS_FLAGS)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives plans what a job will probably cost, beside the most that it can: the clearing prices of a ledger
-// times the work that is paid, with those audits alone that are drawn on average.
+// Gives plans what a job will probably cost; the rules themselves say the most that it can. It is the
+// clearing prices of a ledger times the work that is paid for, where as many audits are paid as are drawn on
+// average.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,11 @@ struct SpendTerms {
 /// Base units of a work unit, never above the job's cap.
 Interval80 unit_price(const program::JobSpec& spec, const SpendTerms& terms);
 
-/// Base units from escrow for all rounds of the spec, every slot accepted, whatever the budget is: miners,
-/// audits by one to three verifiers, merges. Audits of newcomers are paid out of their registration fees
-/// first: the low end takes each slot to have a new miner with a whole fee, the high end none, and the median
-/// stands in the middle of both. Without history the median is not a forecast of the price: it is the cap's.
+/// Base units from escrow for all rounds of the spec, if every slot is accepted: miners, audits by one to
+/// three verifiers, merges. The budget does not bound it.
+/// Audits of newcomers are paid out of their registration fees first. The low end is what is left where each
+/// slot has a new miner with a whole fee, the high end where none has, and the median is their middle.
+/// Without prices of before, the cap stands for the price.
 Interval80 expected_spend(const program::JobSpec& spec, const contracts::Params& params,
                           const SpendTerms& terms);
 

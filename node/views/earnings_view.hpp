@@ -26,10 +26,10 @@ struct EarningsRow {
     std::uint64_t slots = 0;             ///< that were settled
     std::uint64_t work_units = 0;        ///< of those that were paid
     base::Amount earned;                 ///< as the ledger counts it (Miner::earned)
-    base::Amount held;      ///< of all pay, what is set aside until the window of its claim is over
-    base::Amount returned;  ///< of `earned`, what went back since the claim lost a game
-    base::Amount lost;      ///< bonds and deposits (Miner::forfeited)
-    std::optional<base::Amount> power_cost;  ///< of the paid work; nothing where a pace is not known
+    base::Amount held;                   ///< pay that is set aside until the window of its claim is over
+    base::Amount returned;               ///< part of `earned` that went back because the claim lost a game
+    base::Amount lost;                   ///< bonds and deposits (Miner::forfeited)
+    std::optional<base::Amount> power_cost;  ///< of the paid work; nothing where its pace is not known
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -51,7 +51,8 @@ struct Earnings {
     EarningsBy by = EarningsBy::kRound;
     std::vector<EarningsRow> rows;
     EarningsRow total;
-    /// Of the ledger's own record. The total's are the same where the history of ended jobs is at hand.
+    /// What the ledger's record of the miner says. The total says the same, unless the history of ended jobs
+    /// is missing.
     base::Amount ledger_earned, ledger_forfeited;
 
     [[nodiscard]] bool complete() const {
