@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay devnet demo|up|down
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 
 #include "contracts/program/names.hpp"
@@ -60,7 +61,27 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
 struct UpFlags {
     std::uint32_t miners = 3;
     std::uint32_t verifiers = 3;
+    bool trade = false;
+    std::uint64_t epoch = 200;  ///< heights: sixteen seconds
 };
+
+/// Shares of a processor at one, two and four parts in turns, so that together they are a little more than
+/// one.
+unsigned duty_of(std::uint32_t miner, std::uint32_t miners) {
+    constexpr unsigned kWhole = 112;
+    const auto parts = [](std::uint32_t place) { return 1U << place % 3U; };
+    unsigned all = 0;
+    for (std::uint32_t i = 0; i < miners; ++i) all += parts(i);
+    return std::clamp(kWhole * parts(miner) / all, 1U, 100U);
+}
+
+/// A quarter of the epoch each to seal and to open.
+contracts::MarketParams market_of(std::uint64_t epoch) {
+    contracts::MarketParams market;
+    market.epoch = epoch;
+    market.seal_window = market.open_window = epoch / 4;
+    return market;
+}
 
 // A folder of its own, unless --home says otherwise: a participant's home is left alone.
 Home devnet_home(const Context& context) {
@@ -99,7 +120,10 @@ base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     for (std::uint32_t i = 0; i < flags.miners; ++i) {
         plan.miners.push_back(
             {.behaviour = Behaviour::kHonest, .ask = *base::Amount::of(1'000 + 50 * i), .drills = {}});
+        if (flags.trade)
+            plan.miners.back().flags = {"--trade", "--duty", std::to_string(duty_of(i, flags.miners))};
     }
+    plan.market = market_of(flags.epoch);
     plan.verifiers = flags.verifiers;
     return keep_network_up(
         plan, stop, [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); });
@@ -145,6 +169,12 @@ void add_devnet_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     starting.add_option("--verifiers", up_flags->verifiers, "How many")
         ->check(CLI::Range(2, 16))
+        ->capture_default_str();
+    starting.add_flag("--trade", up_flags->trade,
+                      "Miners keep their machines on offer in the market between jobs, at one, two and four "
+                      "parts of a processor in turns");
+    starting.add_option("--epoch", up_flags->epoch, "Blocks of an epoch of that market")
+        ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1'000'000}))
         ->capture_default_str();
     verb(devnet, "down", "End the network that `devnet up` keeps running", context,
          [&context] { return down(context); });
