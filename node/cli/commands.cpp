@@ -50,6 +50,7 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_miner_orders(app, context);
     add_miner_earnings(app, context);
     add_market_queries(app, context);
+    add_market_orders(app, context);
     add_payout_commands(app, context);
     add_model_file_commands(app, context);
     add_plan_command(app, context);

@@ -40,6 +40,7 @@ void add_miner_queries(CLI::App& app, Context& context);
 void add_market_queries(CLI::App& app, Context& context);
 void add_miner_earnings(CLI::App& app, Context& context);
 void add_miner_orders(CLI::App& app, Context& context);
+void add_market_orders(CLI::App& app, Context& context);
 void add_payout_commands(CLI::App& app, Context& context);
 void add_model_file_commands(CLI::App& app, Context& context);
 void add_plan_command(CLI::App& app, Context& context);

@@ -61,6 +61,8 @@ private:
     void trade(const contracts::Job& job);
     void seal_bid(const contracts::Job& job);
     void open_bid(const contracts::Job& job);
+    /// Reads what its owner bids in place of the flag, at each block and by the clock.
+    void look_at_bid_order();
     [[nodiscard]] base::Amount bid_price(const contracts::JobTerms& job) const;
     /// In the log, until the text is another one.
     void say_of_market(const std::string& text);
@@ -80,9 +82,11 @@ private:
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
     std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
-    std::string said_of_market_;            ///< the last warning about its bids
-    std::uint64_t unpinned_at_ = 0;         ///< height
-    std::set<std::uint32_t> let_go_;        ///< rounds whose bases have lost their pins
+    std::optional<base::Amount> bid_order_;
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
+    std::string said_of_market_;                                         ///< the last warning about its bids
+    std::uint64_t unpinned_at_ = 0;                                      ///< height
+    std::set<std::uint32_t> let_go_;  ///< rounds whose bases have lost their pins
 };
 
 }  // namespace assay::node

@@ -7,12 +7,21 @@
 #include "contracts/rules/market/seals.hpp"
 #include "contracts/rules/market/terms.hpp"
 #include "node/roles/buyer.hpp"
+#include "node/roles/price_order.hpp"
 
 namespace assay::node {
 
 namespace {
 
 std::string bid_note(const base::Hash256& job) { return "bid-seals-" + job.hex().substr(0, 16); }
+
+/// Whether what was sealed can still be had: the clock may have stood still for long since.
+bool has_lots(const contracts::StateView& state, const contracts::JobTerms& job, const SealedBid& bid) {
+    const std::vector<ClassOffer> offers = offers_for(state, job, bid.price);
+    return std::any_of(offers.begin(), offers.end(), [&](const ClassOffer& offer) {
+        return offer.kind == bid.kind && offer.supply >= bid.lots;
+    });
+}
 
 std::string fix_of(const base::Hash256& job) {
     return "; add to it with: assay job topup " + job.brief() + " AMOUNT";
@@ -21,7 +30,21 @@ std::string fix_of(const base::Hash256& job) {
 }  // namespace
 
 base::Amount BuyerRole::bid_price(const contracts::JobTerms& job) const {
-    return std::min(options_.bid.value_or(job.spec.market.max_price), job.spec.market.max_price);
+    const base::Amount cap = job.spec.market.max_price;
+    return std::min(bid_order_ ? *bid_order_ : options_.bid.value_or(cap), cap);
+}
+
+void BuyerRole::look_at_bid_order() {
+    constexpr std::uint64_t kOrderPauseNs = 500'000'000;  // blocks may stop
+    const std::uint64_t now = parts().seams.clock.mono_ns();
+    if (order_seen_ && order_seen_->first == height() && now < order_seen_->second + kOrderPauseNs) return;
+    order_seen_ = {height(), now};
+    const auto ordered = read_price_order(parts().seams.disk, bid_order_note(options_.job));
+    if (ordered.ok()) {
+        bid_order_ = *ordered;
+    } else {
+        say_of_market(ordered.error().what + "; it bids as before; " + ordered.error().fix);
+    }
 }
 
 void BuyerRole::say_of_market(const std::string& text) {
@@ -29,6 +52,7 @@ void BuyerRole::say_of_market(const std::string& text) {
 }
 
 void BuyerRole::trade(const contracts::Job& job) {
+    look_at_bid_order();
     switch (next_bid_step(state(), job)) {
         case BidStep::kNone: break;
         case BidStep::kSeal: seal_bid(job); break;
@@ -42,8 +66,10 @@ void BuyerRole::seal_bid(const contracts::Job& job) {
     auto note = read_seals<SealedBid>(parts().seams.disk, bid_note(job.id));
     if (!note.ok()) return fail_with(OwnFailure::kNotes, note.error());
     const std::uint64_t epoch = contracts::read_market_clock(state()).epoch;
-    if (note->of_epoch(epoch) == nullptr) {
-        const base::Amount price = bid_price(job);
+    const base::Amount price = bid_price(job);
+    const SealedBid* const made = note->of_epoch(epoch);
+    const bool again = made != nullptr && made->price == price && has_lots(state(), job, *made);
+    if (!again) {
         const auto choice = choose_bid(state(), job, price);
         if (!choice)
             return say_of_market("job " + job.id.brief() +

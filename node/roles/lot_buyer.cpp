@@ -37,26 +37,33 @@ std::map<LotClass, std::vector<Amount>> standing_asks(const contracts::StateView
     return asks;
 }
 
-/// What the class came to in the running epoch; nothing where it was not cleared for it.
-std::optional<contracts::ClassEpoch> last_clearing(const contracts::StateView& state, const LotClass& kind) {
-    return contracts::read_class_epoch(state, kind, contracts::read_market_clock(state).epoch);
+/// What lots of the class cost at most in the epochs that the state remembers, less an eighth for each epoch
+/// since: who was outbid does not come back at once, and a class that nobody wants any more is found out.
+Amount remembered_price(const contracts::StateView& state, const LotClass& kind, std::uint64_t running) {
+    Amount most;
+    for (const auto& [epoch, cleared] : contracts::list_class_epochs(state, kind)) {
+        if (!cleared.highest || epoch > running) continue;
+        std::uint64_t price = cleared.highest->units();
+        for (std::uint64_t since = epoch; since < running && price > 0; ++since) price -= (price + 7) / 8;
+        most = std::max(most, Amount::of(price).value());
+    }
+    return most;
 }
 
 ClassOffer offer_of(const contracts::StateView& state, const LotClass& kind, const std::vector<Amount>& asks,
                     std::uint32_t gang, Amount price) {
     ClassOffer offer{.kind = kind, .supply = 0, .base_price = {}, .expected = {}};
-    offer.base_price = contracts::base_price_for(state, kind, contracts::read_market_clock(state).epoch + 1,
+    const std::uint64_t running = contracts::read_market_clock(state).epoch;
+    offer.base_price = contracts::base_price_for(state, kind, running + 1,
                                                  contracts::read_market_params(state).least_base_price);
     const auto payable = std::upper_bound(asks.begin(), asks.end(), price);
     offer.supply = static_cast<std::uint32_t>(payable - asks.begin());
-    offer.expected = offer.base_price;
+    offer.expected = std::max(offer.base_price, remembered_price(state, kind, running));
     if (asks.size() >= gang && gang > 0) offer.expected = std::max(offer.expected, asks[gang - 1]);
-    if (const auto last = last_clearing(state, kind)) {
-        // What was offered and does not stand may be offered anew, nobody knows at which price.
-        if (last->offered > asks.size())
-            offer.supply += last->offered - static_cast<std::uint32_t>(asks.size());
-        if (last->highest) offer.expected = std::max(offer.expected, *last->highest);
-    }
+    // What was offered for the running epoch and does not stand may be offered anew, at whatever price.
+    const auto last = contracts::read_class_epoch(state, kind, running);
+    if (last && last->offered > asks.size())
+        offer.supply += last->offered - static_cast<std::uint32_t>(asks.size());
     return offer;
 }
 

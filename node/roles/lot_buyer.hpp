@@ -22,7 +22,9 @@ struct ClassOffer {
     /// Lots that the job could pay: asks that stand, and what else was offered last, at whatever price.
     std::uint32_t supply = 0;
     base::Amount base_price;  ///< of the next epoch
-    base::Amount expected;    ///< that a lot will cost: no less than base price and standing asks
+    /// That a lot will cost: no less than the base price and the standing asks, nor than what lots cost in
+    /// past epochs, less an eighth for each since.
+    base::Amount expected;
 };
 
 /// Classes that do for the job at a price of `price` at most, the best first: those with enough lots for its

@@ -45,7 +45,7 @@ std::optional<std::uint8_t> expected_speed(const MinerPace& pace, program::Profi
         // Neither factor is above 2^42 for any machine and any chain; a note that says otherwise is cut.
         const base::Uint128 units = std::min<std::uint64_t>(one.units, std::uint64_t{1} << 50U);
         const base::Uint128 block_ns = std::min<std::uint64_t>(block_ms, std::uint64_t{1} << 40U) * kNsInMs;
-        best = std::max(best.value_or(0), units * kThousandths / 2 * block_ns / one.ns);
+        best = std::max(best.value_or(0), units * kThousandths / 8 * block_ns / one.ns);
     }
     if (!best) return std::nullopt;
     return class_bits(static_cast<std::uint64_t>(std::min(*best, kMost)));
@@ -54,7 +54,7 @@ std::optional<std::uint8_t> expected_speed(const MinerPace& pace, program::Profi
 contracts::LotClass class_of(const contracts::StateView& state, const base::PublicKey& node,
                              const LotTerms& terms) {
     const auto measured = contracts::read_machine(state, node, terms.profile).speed_bits();
-    return {terms.profile, measured.value_or(terms.speed), terms.memory, terms.network};
+    return {terms.profile, measured.value_or(terms.speed.value_or(0)), terms.memory, terms.network};
 }
 
 LotStep next_lot_step(const contracts::StateView& state, const base::PublicKey& node,

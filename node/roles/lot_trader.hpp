@@ -22,7 +22,9 @@ struct LotTerms {
     program::Profile profile = program::Profile::kF32;  ///< of the jobs that it works for
     base::Amount ask;                                   ///< base units per work unit: the least it works for
     std::uint32_t epochs = 24;                          ///< that an ask stands for
-    std::uint8_t speed = 0;    ///< bits of speed (LotClass::speed) while the ledger has measured none
+    /// Bits of speed (LotClass::speed) while the ledger has measured none; nothing: as the pace of the slots
+    /// that were trained here promises, or none.
+    std::optional<std::uint8_t> speed = std::nullopt;
     std::uint8_t memory = 0;   ///< LotClass::memory
     std::uint8_t network = 0;  ///< LotClass::network
 };
@@ -30,9 +32,10 @@ struct LotTerms {
 /// Bits of a size as a class has them: 5 for 16 to 31.
 std::uint8_t class_bits(std::uint64_t size);
 
-/// Bits of the speed that the pace measured here promises, in blocks of so many milliseconds. Half of the
-/// quickest pace of the profile: a round is also fetching and waiting, and a class that is missed by two bits
-/// costs a deposit. Nothing where no slot was trained here, or blocks say nothing of time (0).
+/// Bits of the speed that the pace measured here promises, in blocks of so many milliseconds. An eighth of
+/// the quickest pace of the profile: a round is also fetching and waiting. A class that is missed by two bits
+/// costs a deposit, one that is too slow is left after the first round. Nothing where no slot was trained
+/// here, or blocks say nothing of time (0).
 std::optional<std::uint8_t> expected_speed(const MinerPace& pace, program::Profile profile,
                                            std::uint64_t block_ms);
 

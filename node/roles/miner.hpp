@@ -40,7 +40,7 @@ struct MinerOptions {
     WorkingHours hours = {};                         ///< in which it takes on work
     std::optional<PowerTerms> power = std::nullopt;  ///< nothing: as noted by a process before this one
     /// Its machine is on offer in the market between jobs, and it asks in no job's own auction; its price is
-    /// `ask`. Nothing: the other way round.
+    /// `ask`, or what its owner orders meanwhile (price_order.hpp). Nothing: the other way round.
     std::optional<LotTerms> trade = std::nullopt;
 };
 
@@ -291,7 +291,9 @@ private:
     std::set<base::Hash256> priced_;    ///< jobs of which the log has said what they bring
     std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
     bool order_unread_ = false;                                          ///< the log has said so
-    std::string waits_for_;  ///< while it drains; the log has said so
+    std::optional<base::Amount> ask_order_;  ///< what its owner asks for lots in place of the flag
+    bool ask_unread_ = false;                ///< it cannot be read, and the log has said so
+    std::string waits_for_;                  ///< while it drains; the log has said so
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
     std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so

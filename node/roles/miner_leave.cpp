@@ -6,6 +6,7 @@
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
 #include "node/roles/miner.hpp"
+#include "node/roles/price_order.hpp"
 
 namespace assay::node {
 
@@ -59,6 +60,10 @@ void MinerRole::look_at_order() {
     const MinerOrder order = read.ok() ? *read : MinerOrder::kPause;
     if (!read.ok() && !order_unread_) log().warn(read.error().what + "; nothing is asked for meanwhile");
     order_unread_ = !read.ok();
+    const auto asked = read_price_order(parts().seams.disk, ask_order_note());
+    if (!asked.ok() && !ask_unread_) log().warn(asked.error().what + "; no lot is offered meanwhile");
+    ask_unread_ = !asked.ok();
+    if (asked.ok()) ask_order_ = *asked;
     if (order == order_) return;
     order_ = order;
     if (order == MinerOrder::kWork) {

@@ -22,13 +22,12 @@ std::string text_of(const contracts::LotClass& kind) {
 }  // namespace
 
 std::optional<LotTerms> MinerRole::lot_on_offer() {
-    if (!options_.trade || !takes_on_work()) return std::nullopt;
+    if (!options_.trade || ask_unread_ || !takes_on_work()) return std::nullopt;
     if (is_bound_by_auction(state(), me())) return std::nullopt;
     LotTerms terms = *options_.trade;
-    terms.ask = options_.ask;
-    if (terms.speed == 0)
-        terms.speed =
-            expected_speed(pace_note(), terms.profile, parts().genesis.block_interval_ms).value_or(0);
+    terms.ask = ask_order_.value_or(options_.ask);
+    if (!terms.speed)
+        terms.speed = expected_speed(pace_note(), terms.profile, parts().genesis.block_interval_ms);
     const auto left = options_.hours.left_ms(parts().seams.clock.local_ms());
     const auto lasts_ms = base::Uint128{lot_lasts(state(), height())} * parts().genesis.block_interval_ms;
     if (left && lasts_ms > *left) return std::nullopt;  // it could be leased for heights outside of the hours
@@ -65,9 +64,14 @@ void MinerRole::seal_lot(const LotTerms& terms) {
     auto note = read_seals<SealedLot>(parts().seams.disk, kLotNote);
     if (!note.ok()) return fail_with(OwnFailure::kNotes, note.error());
     const std::uint64_t epoch = contracts::read_market_clock(state()).epoch;
-    if (note->of_epoch(epoch) == nullptr) {
+    const contracts::LotClass kind = class_of(state(), me(), terms);
+    const SealedLot* const made = note->of_epoch(epoch);
+    // Of other terms, where the owner has changed them while the clock stood still.
+    const bool again =
+        made != nullptr && made->kind == kind && made->price == terms.ask && made->epochs == terms.epochs;
+    if (!again) {
         note->add({.epoch = epoch,
-                   .kind = class_of(state(), me(), terms),
+                   .kind = kind,
                    .price = terms.ask,
                    .epochs = terms.epochs,
                    .salt = random_hash()});

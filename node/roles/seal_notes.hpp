@@ -40,8 +40,8 @@ struct SealedBid {
     }
 };
 
-/// The last seals, newest last: one of an epoch before may still have been on its way to a block when the
-/// next one was made.
+/// The last seals, newest last: one before may still have been on its way to a block when the next one was
+/// made, by a process that ended since.
 template <class Sealed>
 struct SealNote {
     std::vector<Sealed> sealed;
@@ -50,9 +50,10 @@ struct SealNote {
         visit(self.sealed);
     }
 
-    static constexpr std::size_t kKept = 2;
+    static constexpr std::size_t kKept = 4;
 
-    /// A seal is made once an epoch; the one of this epoch is sent again until it is in a block.
+    /// The last one, if it was made in this epoch: it is sent again until it is in a block, unless what is
+    /// wanted has changed. Null: none was.
     [[nodiscard]] const Sealed* of_epoch(std::uint64_t epoch) const {
         return !sealed.empty() && sealed.back().epoch == epoch ? &sealed.back() : nullptr;
     }

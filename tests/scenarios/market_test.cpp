@@ -32,7 +32,7 @@ ScenarioPlan trading_plan() {
     plan.miners.clear();
     for (const char* duty : {"12", "24", "48"}) {
         plan.miners.push_back(honest_miner(kAsk));
-        plan.miners.back().flags = {"--trade", "--duty", duty};
+        plan.miners.back().flags = {"--trade", "--speed-bits", "0", "--duty", duty};
     }
     plan.more_buyers = 2;
     plan.market = {.epoch = 60 * kPatience, .seal_window = 20 * kPatience, .open_window = 20 * kPatience};

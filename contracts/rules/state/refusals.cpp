@@ -56,7 +56,6 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kDeadlineTooFar:
         case Reason::kBadCaps:
         case Reason::kBadClass:
-        case Reason::kWrongLots:
         case Reason::kNoMarketTerms: return Retry::kNever;
 
         // An account, a node key or a role can be registered later.
@@ -88,6 +87,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kPriceAboveCap:
         case Reason::kEscrowTooSmall:
         case Reason::kTooFewLots:
+        case Reason::kWrongLots:
         case Reason::kMarketFull:
         case Reason::kBadMove: return Retry::kWhenChanged;
 

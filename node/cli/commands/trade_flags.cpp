@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "contracts/program/names.hpp"
+#include "node/runtime/ledger_link.hpp"
+#include "node/worker/machine_bench.hpp"
 #include "trainer/step/memory_budget.hpp"
 
 namespace assay::node {
@@ -47,22 +49,36 @@ void add_trade_flags(CLI::App& verb, TradeFlags& flags) {
     verb.add_option("--lot-epochs", flags.epochs, "With --trade: epochs of the market that an ask stands for")
         ->check(CLI::Range(1U, kMostLotEpochs))
         ->capture_default_str();
-    verb.add_option(
-            "--speed-bits", flags.speed_bits,
-            "With --trade: speed class until the ledger has measured one (bits of thousandths of a "
-            "work unit a block). A class that is missed by two bits costs the deposit (default: 0, or "
-            "half the pace of slots that this home trained)")
+    verb.add_option("--speed-bits", flags.speed_bits,
+                    "With --trade: speed class until the ledger has measured one (bits of thousandths of a "
+                    "work unit a block). A class that is missed by two bits costs the deposit (default: an "
+                    "eighth of the pace of slots that this home trained, else of a short bench)")
         ->check(CLI::Range(0U, std::uint32_t{contracts::kMaxSpeedBits}));
     verb.add_option("--lot-profile", flags.profile, "With --trade: profile of the jobs that it works for")
         ->check(CLI::IsMember({"f32", "i16"}))
         ->capture_default_str();
 }
 
+base::Outcome<void> add_expected_speed(LotTerms& terms, const RoleProcess& process,
+                                       const WorkerOptions& worker, const Home& home) {
+    constexpr std::uint64_t kSecondNs = 1'000'000'000;
+    const std::uint64_t block_ms = process.genesis().block_interval_ms;
+    if (terms.speed || block_ms == 0) return {};
+    ASSAY_ASSIGN(const auto notes, make_disk_port(home.jobs()));
+    ASSAY_ASSIGN(MinerPace pace, read_pace(*notes));
+    if (expected_speed(pace, terms.profile, block_ms)) return {};  // of slots, which say more
+    ASSAY_ASSIGN(const double units, bench_machine(worker, terms.profile, home.jobs()));
+    const auto thousandths = static_cast<std::uint64_t>(units * 1'000);
+    pace.classes = {{.profile = terms.profile, .units = thousandths, .ns = 1'000 * kSecondNs}};
+    terms.speed = expected_speed(pace, terms.profile, block_ms);
+    return {};
+}
+
 base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role) {
     const TradeFlags none;
     if (!flags.trade) {
-        const bool any = flags.network != none.network || flags.epochs != none.epochs ||
-                         flags.speed_bits != none.speed_bits || flags.profile != none.profile;
+        const bool any = flags.network != none.network || flags.epochs != none.epochs || flags.speed_bits ||
+                         flags.profile != none.profile;
         if (any)
             return base::fail(base::ErrorKind::kUsage,
                               "--network, --lot-epochs, --speed-bits and --lot-profile say something of a "
@@ -74,7 +90,7 @@ base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const 
     LotTerms terms;
     terms.profile = *program::parse_profile(flags.profile);
     terms.epochs = flags.epochs;
-    terms.speed = static_cast<std::uint8_t>(flags.speed_bits);
+    if (flags.speed_bits) terms.speed = static_cast<std::uint8_t>(*flags.speed_bits);
     terms.memory = class_bits(memory);
     terms.network = class_bits(flags.network);
     return std::optional(terms);

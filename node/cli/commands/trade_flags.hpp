@@ -15,7 +15,7 @@ struct TradeFlags {
     bool trade = false;
     std::uint64_t network = 0;  ///< Mbit/s
     std::uint32_t epochs = LotTerms().epochs;
-    std::uint32_t speed_bits = 0;
+    std::optional<std::uint32_t> speed_bits = std::nullopt;
     std::string profile = "f32";
 };
 
@@ -27,5 +27,11 @@ void add_trade_flags(CLI::App& verb, TradeFlags& flags);
 /// or ASSAY_MEMORY, else all that the machine has. Nothing without --trade. kUsage when another of the flags
 /// is given without it, or memory is no amount.
 base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role);
+
+/// Fills in the speed that this machine is expected to show, where nothing says it: the pace of slots that
+/// the home noted is left to the role, and a machine without one is benched for a second or two. `worker`: as
+/// the miner's own. Errors: those of bench_machine; kFailure where the note of the pace is damaged.
+base::Outcome<void> add_expected_speed(LotTerms& terms, const RoleProcess& process,
+                                       const WorkerOptions& worker, const Home& home);
 
 }  // namespace assay::node

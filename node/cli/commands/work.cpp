@@ -105,8 +105,12 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
         miner_options.drills.push_back(drill.planned);
     }
+    WorkerOptions worker = options.worker;
+    worker.device = options.devices.front();
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
     ASSAY_TRY(check_drills(flags.drills, *process));
+    if (miner_options.trade)
+        ASSAY_TRY(add_expected_speed(*miner_options.trade, *process, worker, context.home()));
     ASSAY_TRY(register_and_serve(context, flags.role, "miner", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
     MinerRole miner(process->parts(), std::move(miner_options));

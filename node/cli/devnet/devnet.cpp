@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay devnet demo|up|down
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 
 #include "contracts/program/names.hpp"
@@ -79,7 +80,8 @@ std::vector<MinerPlan> miners_of(const UpFlags& flags) {
     std::vector<MinerPlan> miners(flags.miners);
     for (std::size_t i = 0; i < miners.size(); ++i) {
         miners[i].ask = *base::Amount::of(1'000 + 50 * i);
-        if (flags.trade) miners[i].flags.emplace_back("--trade");
+        // In one class until rounds have measured them, so that a first job can lease them all.
+        if (flags.trade) miners[i].flags = {"--trade", "--speed-bits", "0"};
         if (!flags.duty.empty())
             miners[i].flags.insert(miners[i].flags.end(),
                                    {"--duty", std::to_string(flags.duty[i % flags.duty.size()])});

@@ -2,6 +2,7 @@
 // What a miner's owner tells it, and tables for programs that calculate.
 #include "node/cli/csv.hpp"
 #include "node/roles/miner_order.hpp"
+#include "node/roles/price_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
 
@@ -46,6 +47,30 @@ TEST_CASE("pause, drain and resume are kept in the home, whether its miner runs 
     CHECK(told.json().at("order") == "drain");
 }
 
+TEST_CASE("the ask of a machine on offer is kept in the home until it is taken back") {
+    const Cli cli;
+    CHECK(cli({"market", "ask", "900u"}).code == 5);  // no node key
+    const std::string passphrase = cli.write("pass", "a passphrase of some length\n").string();
+    REQUIRE(cli({"key", "new", "--role", "node", "--interactive", "--passphrase-file", passphrase}).code ==
+            0);
+    const auto ordered = [&] {
+        const auto notes = node::make_disk_port(node::Home{cli.home()}.jobs());
+        REQUIRE(notes.ok());
+        const auto price = node::read_price_order(**notes, node::ask_order_note());
+        REQUIRE(price.ok());
+        return *price;
+    };
+    CHECK_FALSE(ordered().has_value());
+    CHECK(cli({"market", "ask", "much"}).code == 2);
+    CHECK_FALSE(ordered().has_value());
+    const CliRun told = cli({"market", "ask", "900u", "-o", "json"});
+    CHECK(told.code == 0);
+    CHECK(told.json().at("schema") == "assay.market.ask/v1");
+    CHECK(ordered() == base::units(900));
+    CHECK(cli({"market", "ask", "default"}).code == 0);
+    CHECK_FALSE(ordered().has_value());
+}
+
 TEST_CASE("limits that are none are refused before a miner starts") {
     const Cli cli;
     for (const std::vector<std::string>& words :
@@ -58,7 +83,13 @@ TEST_CASE("limits that are none are refused before a miner starts") {
                                                {"--power-watts", "many"},
                                                {"--power-watts", "5"},
                                                {"--power-price", "0.3"},
-                                               {"--hours", "25:00-26:00"}}) {
+                                               {"--hours", "25:00-26:00"},
+                                               {"--network", "200"},
+                                               {"--speed-bits", "3"},
+                                               {"--trade", "--speed-bits", "63"},
+                                               {"--trade", "--lot-epochs", "0"},
+                                               {"--trade", "--lot-profile", "f64"},
+                                               {"--trade", "--memory", "much"}}) {
         std::vector<std::string> all = {"miner", "run"};
         all.insert(all.end(), words.begin(), words.end());
         const CliRun run = cli(all);

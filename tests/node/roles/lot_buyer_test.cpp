@@ -96,6 +96,18 @@ TEST_CASE("lot buyer: what lots cost last moves a bid to another class") {
     CHECK(dearer.expected >= amount(600));
     CHECK(dearer.expected <= amount(601));
     CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == twin);
+    // An epoch later it counts an eighth less; what the state has forgotten counts no more.
+    const auto pass_epoch = [&] {
+        w.seal_bid("buyer", {1, 1, LotClass{program::Profile::kF32, 1, 1, 1}});  // the clock goes on
+        w.open_and_clear();
+        w.to_next_epoch();
+    };
+    pass_epoch();
+    const std::uint64_t before = dearer.expected.units();
+    CHECK(offers_for(w.env.state(), job(), amount(900)).back().expected == amount(before - (before + 7) / 8));
+    CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == twin);
+    for (std::uint32_t i = 0; i < w.params().history_epochs; ++i) pass_epoch();
+    CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == kFast);
 }
 
 TEST_CASE("lot buyer: the steps of a bid, and none once the last round runs or the job is cancelled") {

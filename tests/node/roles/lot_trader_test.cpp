@@ -117,7 +117,7 @@ TEST_CASE("lot trader: a leased machine is bound to its job, and to no auction")
     CHECK(is_bound_by_auction(w.env.state(), w.env.person("m2").node_key()));
 }
 
-TEST_CASE("lot trader: the expected speed is half of the quickest pace of the profile") {
+TEST_CASE("lot trader: the expected speed is an eighth of the quickest pace of the profile") {
     MinerPace pace;
     CHECK(expected_speed(pace, program::Profile::kF32, 100) == std::nullopt);
     // A work unit in a millisecond is 100 in a block of 100 ms: 100,000 thousandths, half of which has 16
@@ -125,7 +125,7 @@ TEST_CASE("lot trader: the expected speed is half of the quickest pace of the pr
     pace.classes.push_back({program::Family::kGpt2, program::Profile::kF32, 3, 1'000, 1'000'000'000});
     pace.classes.push_back({program::Family::kGpt2, program::Profile::kF32, 4, 1, 1'000'000'000});
     pace.classes.push_back({program::Family::kGpt2, program::Profile::kI16, 3, 1'000'000, 1'000'000'000});
-    CHECK(expected_speed(pace, program::Profile::kF32, 100) == 16);
+    CHECK(expected_speed(pace, program::Profile::kF32, 100) == 14);
     CHECK(expected_speed(pace, program::Profile::kF32, 0) == std::nullopt);
     pace.classes.front().units = UINT64_MAX;
     pace.classes.front().ns = 1;

@@ -5,6 +5,7 @@
 #include "contracts/rules/market/clearing.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "node/roles/miner_order.hpp"
+#include "node/roles/price_order.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node::test_market {
@@ -143,8 +144,9 @@ TEST_CASE("trade: who loses at its bid wins with the price that the counterfactu
     CHECK(*quote > base::units(600));
     market.turn();
     CHECK(contracts::count_leases(market.state(), bea, next) == 0);
-    market.set_bid("bea", quote->units() + 1);  // ties may go either way
-    market.start_buyer("bea");
+    // Ties may go either way. Its owner says so while the process runs.
+    REQUIRE(
+        write_price_order(market.party("bea").notes, bid_order_note(bea), quote->plus(base::units(1))).ok());
     REQUIRE(market.turn_until(
         [&] { return clock_of(market).epoch == next && at_market(market, MarketPhase::kNotice); }, 60));
     CHECK(contracts::count_leases(market.state(), bea, next + 1) == 2);
@@ -220,6 +222,93 @@ TEST_CASE("trade: after its first rounds a machine is on offer in the class that
     REQUIRE(measured.has_value());
     CHECK(*measured > 0);
     CHECK(ask_of(market, "mia")->kind.speed == *measured);
+}
+
+TEST_CASE(
+    "trade: a machine that a job with its own auction counts on is not on offer before its rounds are over") {
+    Market market;
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, contracts::RoundPhase::kCommit); }, 100));
+    market.set_trade("mia", LotTerms{});
+    market.restart_miner("mia");
+    bool offered = false;
+    REQUIRE(market.turn_until(
+        [&] {
+            offered = offered || (!contracts::is_over(market.job()->phase) && ask_of(market, "mia"));
+            return market.ended();
+        },
+        400));
+    CHECK_FALSE(offered);
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    CHECK(slots_of(market, "mia", 1).size() == 1);
+    CHECK(market.turn_until([&] { return ask_of(market, "mia").has_value(); }, 30));
+    CHECK_FALSE(ask_of(market, "moe").has_value());
+}
+
+TEST_CASE("trade: beside its gang a job leases at once what is left at the base price") {
+    MarketOptions options = trading();
+    options.terms = {.gang = 1, .most = 2};
+    options.rounds = 3;
+    options.epochs.least_base_price = base::units(500);  // what the miners ask
+    Market market(options);
+    market.start();
+    bool instant = false;
+    bool won = false;
+    REQUIRE(market.turn_until(
+        [&] {
+            for (const contracts::Lease& lease : contracts::list_leases(market.state(), market.job()->id))
+                (lease.instant ? instant : won) = true;
+            return market.ended();
+        },
+        1'500));
+    CHECK(won);
+    CHECK(instant);
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    bool both = false;
+    for (std::uint32_t round = 0; round < 3; ++round)
+        both = both ||
+               (slots_of(market, "mia", round).size() == 1 && slots_of(market, "moe", round).size() == 1);
+    CHECK(both);
+    check_payouts(market);
+}
+
+TEST_CASE("trade: who asks in a class that rounds do not show loses its deposit, and goes on in its own") {
+    MarketOptions options = trading();
+    options.limits["mia"].trade->speed = 40;
+    options.terms = {.gang = 1, .most = 1};
+    options.rounds = 3;
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && ask_of(market, "mia")->opened; }, 200));
+    CHECK(ask_of(market, "mia")->kind.speed == 40);
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 1'500));
+    const base::PublicKey mia = market.party("mia").node.public_key();
+    const auto measured = contracts::read_machine(market.state(), mia, program::Profile::kF32).speed_bits();
+    REQUIRE(measured.has_value());
+    REQUIRE(market.turn_until(
+        [&] { return ask_of(market, "mia") && ask_of(market, "mia")->kind.speed == *measured; }, 200));
+    CHECK(contracts::read_miner(market.state(), mia)->forfeited ==
+          contracts::read_market_params(market.state()).lot_deposit);
+}
+
+TEST_CASE("trade: a miner with another price withdraws what stands, and offers at the new one") {
+    Market market(trading());
+    market.start();
+    REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && ask_of(market, "mia")->opened; }, 200));
+    SECTION("by its flag, at its next start") {
+        market.set_ask("mia", 700);
+        market.restart_miner("mia");
+    }
+    SECTION("by its owner's order, which stands before the flag") {
+        REQUIRE(write_price_order(market.party("mia").notes, ask_order_note(), base::units(700)).ok());
+    }
+    REQUIRE(market.turn_until(
+        [&] {
+            const auto ask = ask_of(market, "mia");
+            return ask && ask->opened && ask->price == base::units(700);
+        },
+        200));
+    CHECK(contracts::read_miner(market.state(), market.party("mia").node.public_key())->forfeited.is_zero());
 }
 
 }  // namespace assay::node::test_market

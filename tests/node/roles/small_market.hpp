@@ -105,8 +105,9 @@ public:
         settle();
     }
 
-    /// What the buyer bids from its next start on.
-    void set_bid(const std::string& name, std::uint64_t price) { options_.bids[name] = price; }
+    /// What the miner is told at its next start.
+    void set_ask(const std::string& name, std::uint64_t price) { options_.asks[name] = price; }
+    void set_trade(const std::string& name, const LotTerms& terms) { options_.limits[name].trade = terms; }
 
     /// The verifier's process ends, and another one starts with what it left on disk.
     void restart_verifier(const std::string& name) {

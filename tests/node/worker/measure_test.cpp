@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "node/worker/machine_bench.hpp"
 #include "node/worker/worker_process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -60,4 +61,21 @@ TEST_CASE("a measurement takes a few steps of the job and says what one needs") 
     const auto lost = measure_training(**worker, job.spec, {"/nowhere", "/nowhere"}, 2);
     REQUIRE_FALSE(lost.ok());
     CHECK(lost.error().kind == base::ErrorKind::kNotFound);
+}
+
+TEST_CASE("a machine is benched without a job, slower where its worker rests, and leaves nothing behind") {
+    test::TemporaryFolder folder;
+    for (const program::Profile profile : {program::Profile::kF32, program::Profile::kI16}) {
+        WorkerOptions options;
+        options.threads = 1;
+        const auto whole = bench_machine(options, profile, folder.path());
+        options.duty = 10;
+        const auto part = bench_machine(options, profile, folder.path());
+        REQUIRE(whole.ok());
+        REQUIRE(part.ok());
+        CHECK(*part > 0);
+        CHECK(*part < *whole / 2);
+    }
+    CHECK(std::filesystem::is_empty(folder.path()));
+    CHECK_FALSE(bench_machine({}, program::Profile::kF32, folder.path() / "nowhere").ok());
 }
