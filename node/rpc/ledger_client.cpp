@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "assay.grpc.pb.h"
 #include "node/rpc/channel.hpp"
@@ -72,23 +74,24 @@ public:
     }
 
     Outcome<Bytes> block(std::uint64_t height) override {
-        grpc::ClientContext context;
-        set_deadline(context, options_.deadline);
         v1::GetBlockRequest request;
         request.set_height(height);
-        count_sent(Traffic::kLedger, request.ByteSizeLong());
-        const auto reader = stub_->GetBlock(&context, request);
         Bytes bytes;
-        v1::Piece piece;
-        while (reader->Read(&piece)) {
-            count_received(Traffic::kLedger, piece.ByteSizeLong());
-            if (bytes.size() + piece.data().size() > kAnswerBytesMax) {
-                context.TryCancel();
-                return bad_answer(options_.address, "a block above 64 MiB");
+        bool too_large = false;
+        const grpc::Status status = again_where_busy([&](grpc::ClientContext& context) {
+            count_sent(Traffic::kLedger, request.ByteSizeLong());
+            const auto reader = stub_->GetBlock(&context, request);
+            v1::Piece piece;
+            bytes.clear();
+            while (!too_large && reader->Read(&piece)) {
+                count_received(Traffic::kLedger, piece.ByteSizeLong());
+                too_large = bytes.size() + piece.data().size() > kAnswerBytesMax;
+                if (!too_large) bytes.insert(bytes.end(), piece.data().begin(), piece.data().end());
             }
-            bytes.insert(bytes.end(), piece.data().begin(), piece.data().end());
-        }
-        const grpc::Status status = reader->Finish();
+            if (too_large) context.TryCancel();
+            return reader->Finish();
+        });
+        if (too_large) return bad_answer(options_.address, "a block above 64 MiB");
         if (!status.ok()) return base::failed(to_error(status, options_.address));
         return bytes;
     }
@@ -141,12 +144,27 @@ public:
     }
 
 private:
+    /// A node that has no room for one more call refuses it before it looks at it. Makes the call again then,
+    /// up to four times, with pauses of a tenth of a second and twice as long each.
+    template <class Attempt>
+    grpc::Status again_where_busy(const Attempt& attempt) {
+        constexpr int kAgain = 4;
+        constexpr auto kPause = std::chrono::milliseconds(100);
+        for (int made = 0;; ++made) {
+            grpc::ClientContext context;
+            set_deadline(context, options_.deadline);
+            const grpc::Status status = attempt(context);
+            if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || made == kAgain) return status;
+            std::this_thread::sleep_for(kPause * (1 << made));
+        }
+    }
+
     template <class Method, class Request, class Response>
     Outcome<void> call(Method method, const Request& request, Response& response) {
-        grpc::ClientContext context;
-        set_deadline(context, options_.deadline);
-        count_sent(Traffic::kLedger, request.ByteSizeLong());
-        const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
+        const grpc::Status status = again_where_busy([&](grpc::ClientContext& context) {
+            count_sent(Traffic::kLedger, request.ByteSizeLong());
+            return (stub_.get()->*method)(&context, request, &response);
+        });
         if (!status.ok()) return base::failed(to_error(status, options_.address));
         count_received(Traffic::kLedger, response.ByteSizeLong());
         return {};

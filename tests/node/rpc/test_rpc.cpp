@@ -30,7 +30,7 @@ using base::ErrorKind;
 
 // A ledger of made-up blocks: block h has the header "h" and 700 KiB of events, so that it takes two
 // messages.
-class FakeLedger final : public LedgerService {
+class FakeLedger : public LedgerService {
 public:
     Outcome<SubmitReply> submit(ByteView transaction) override {
         if (transaction.empty()) return SubmitReply{false, 7, "kEmpty", 0, {}};
@@ -149,6 +149,35 @@ TEST_CASE("one caller holds as many subscriptions as it may, and the next is tol
     // Subscriptions take no room from blocks and answers.
     REQUIRE(client->block(2).ok());
     REQUIRE(client->status().ok());
+}
+
+TEST_CASE("a call that a busy node refuses is made again, and comes through once there is room") {
+    /// Answers its first question only when told to.
+    class SlowLedger final : public FakeLedger {
+    public:
+        Outcome<LedgerStatus> status() override {
+            if (asked++ == 0) released.wait(false);
+            return FakeLedger::status();
+        }
+        std::atomic<int> asked = 0;
+        std::atomic<bool> released = false;
+    } ledger;
+    const auto server =
+        serve_ledger(ledger, {.limits = {.answers = {.total = 9, .per_address = 9, .per_caller = 1}}});
+    REQUIRE(server.ok());
+    const auto client = connect_ledger(client_of(**server)).value();
+    std::jthread first([&] { CHECK(client->status().ok()); });
+    for (int i = 0; i < 500 && ledger.asked == 0; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(ledger.asked == 1);
+    std::jthread frees([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        ledger.released = true;
+        ledger.released.notify_all();
+    });
+    const auto second = client->get(Bytes{1});
+    INFO((second.ok() ? std::string() : second.error().what));
+    CHECK(second.ok());
 }
 
 TEST_CASE("a subscriber that takes nothing is cut off, and one that waits for blocks is not") {
