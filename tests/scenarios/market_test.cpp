@@ -37,7 +37,7 @@ ScenarioPlan trading_plan() {
     plan.more_buyers = 2;
     plan.market = {.epoch = 60 * kPatience, .seal_window = 20 * kPatience, .open_window = 20 * kPatience};
     plan.params.ask_commit_window = plan.params.ask_reveal_window = 20 * kPatience;
-    plan.job.train.inner_steps = 24;
+    plan.job.train.inner_steps = 12;
     plan.job.rounds = 1;
     plan.job.market.terms = {.gang = 3, .most = 3};
     return plan;
