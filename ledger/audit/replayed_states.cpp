@@ -19,7 +19,7 @@ Outcome<void> visit_states(const StateMachine& machine, const Genesis& genesis, 
         now.height = position.height;
         now.tip = block.header.hash();
     }
-    return {};
+    return visit(now.state, {genesis.chain_id, now.height + 1});
 }
 
 }  // namespace assay::ledger

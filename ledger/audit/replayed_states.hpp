@@ -16,8 +16,9 @@ namespace assay::ledger {
 using StateVisitor =
     std::function<Outcome<void>(const contracts::StateView& before, const Position& position)>;
 
-/// Visits the states before the blocks 1 to `last`. kVerification: a block is not the one that follows, or
-/// executing it gives other roots than its header has. Invariants of the whole state are not checked.
+/// Visits the states before the blocks 1 to `last` + 1, of which the last need not be there. kVerification: a
+/// block is not the one that follows, or executing it gives other roots than its header has. Invariants of
+/// the whole state are not checked.
 Outcome<void> visit_states(const StateMachine& machine, const Genesis& genesis, const BlockReader& read,
                            std::uint64_t last, const StateVisitor& visit);
 

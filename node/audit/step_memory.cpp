@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "contracts/program/program.hpp"
+#include "contracts/program/spec_check.hpp"
 #include "trainer/devices/devices.hpp"
 #include "trainer/step/memory_budget.hpp"
 
@@ -35,6 +36,14 @@ std::vector<DeviceMemory> step_memory(const program::JobSpec& spec) {
         found.push_back(std::move(memory));
     }
     return found;
+}
+
+std::optional<std::uint64_t> least_step_bytes(const program::JobSpec& spec) {
+    // It may come from a node, which is not believed that the rules took it.
+    if (!program::check_spec(spec)) return std::nullopt;
+    const auto memory = step_memory(spec);
+    if (memory.empty()) return std::nullopt;
+    return std::ranges::min_element(memory, {}, &DeviceMemory::least)->least;
 }
 
 }  // namespace assay::node

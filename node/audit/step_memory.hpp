@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ inline constexpr std::uint32_t kMostPlannedLayers = 48;
 /// Slots' states, their trace and the tokens are beside it.
 /// REQUIRES a spec that check_spec accepts.
 std::vector<DeviceMemory> step_memory(const program::JobSpec& spec);
+
+/// With which a step is possible on some of these devices; nothing where none is planned.
+std::optional<std::uint64_t> least_step_bytes(const program::JobSpec& spec);
 
 /// The lowest class whose every machine has so many bytes: class k has 2^(k−1) GiB at least.
 unsigned memory_class_of(std::uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "node/cli/bench_why.hpp"
 #include "node/cli/market_peer.hpp"
 #include "node/sim/epochs/full_epoch.hpp"
 #include "node/sim/market/optimum.hpp"
@@ -94,6 +95,25 @@ double slowest_why(const ClassMarket& market, std::size_t count,
     return slowest;
 }
 
+/// What the commands do for one clearing, from the state before it. `explains` says whether all were
+/// explained.
+void command_rows(const EpochShape& shape, const ClassMarket& market, bool& explains,
+                  std::vector<MarketRow>& rows) {
+    const contracts::MemoryState before = state_before_clearing(market);
+    rows.push_back(row_of(shape, "why_ms, bid, from the state",
+                          slowest_why(market, market.bids.size(),
+                                      [&](const ClassMarket& of, std::size_t place) {
+                                          explains &= explain_bid(before, of, place);
+                                      }),
+                          "ms"));
+    rows.push_back(row_of(shape, "why_ms, ask, from the state",
+                          slowest_why(market, market.asks.size(),
+                                      [&](const ClassMarket& of, std::size_t place) {
+                                          explains &= explain_ask(before, of, place);
+                                      }),
+                          "ms"));
+}
+
 void why_rows(const EpochShape& shape, const ClassMarket& market, std::vector<MarketRow>& rows) {
     MarketRow bids = row_of(shape, "why_ms, bid",
                             slowest_why(market, market.bids.size(),
@@ -130,6 +150,13 @@ Outcome<void> shape_rows(const EpochShape& shape, MarketPeer* peer, std::vector<
     clearing.limit = shape.clearing_limit_ms;
     MarketRow welfare = row_of(shape, "welfare", worth / best, "of the best");
     why_rows(shape, classes.front(), rows);
+    if (shape.why_limit_ms) {
+        bool explains = true;
+        command_rows(shape, classes.front(), explains, rows);
+        if (!explains)
+            return base::fail(base::ErrorKind::kFailure, "the rules came to another clearing than the law",
+                              "report this");
+    }
     if (peer == nullptr) {
         rows.push_back(clearing);
         rows.push_back(welfare);

@@ -17,8 +17,10 @@ struct PastClearings {
     std::uint64_t epoch = 0;  ///< that one alone; 0: all
 };
 
-/// Calls `visit` with each clearing up to the chain's height, ascending. Shows its progress on stderr. The
-/// blocks are checked, whoever gave them. kNotFound: no genesis, or no such epoch was cleared; kVerification.
+/// Calls `visit` with each clearing up to the chain's height, ascending; while bids and lots are being
+/// opened, at last with what the next one would come to if nothing more were sent. Shows its progress on
+/// stderr. The blocks are checked, whoever gave them. kNotFound: no genesis, or no such epoch was cleared;
+/// kVerification.
 base::Outcome<void> visit_clearings(const Context& context, const ChainSource& chain,
                                     const PastClearings& wanted,
                                     const std::function<void(const ClearedMarket&)>& visit);

@@ -61,6 +61,12 @@ std::string count_text(std::uint64_t count, const char* what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// What is foreseen is told as if it had been.
+std::string begin_text(std::uint64_t epoch, bool foreseen) {
+    return "epoch " + std::to_string(epoch) +
+           (foreseen ? ", if nothing more is sent before its clearing: " : ": ");
+}
+
 }  // namespace
 
 std::string_view to_text(BidEnd end) {
@@ -88,14 +94,16 @@ std::string_view to_text(AskEnd end) {
     return "unknown";
 }
 
-ClearedMarket::ClearedMarket(const contracts::StateView& before, contracts::BlockContext block)
-    : before_(&before), block_(std::move(block)), told_(deadlines_of(before, block_)) {}
+ClearedMarket::ClearedMarket(const contracts::StateView& before, contracts::BlockContext block,
+                             ClearingTime time)
+    : before_(&before), block_(std::move(block)), time_(time), told_(deadlines_of(before, block_)) {}
 
 base::Outcome<std::optional<ClearedMarket>> ClearedMarket::of(const contracts::StateView& before,
-                                                              const contracts::BlockContext& block) {
+                                                              const contracts::BlockContext& block,
+                                                              ClearingTime time) {
     const contracts::MarketClock clock = contracts::read_market_clock(before);
     if (!clears_at(clock, block.height)) return std::optional<ClearedMarket>();
-    ClearedMarket market(before, block);
+    ClearedMarket market(before, block, time);
     market.epoch_ = clock.epoch + 1;
     market.gather();
     if (!market.agrees()) {
@@ -179,7 +187,10 @@ Reason ClearedMarket::refusal_at(const BidWhy& bid, Amount price) const {
 std::optional<BidWhy> ClearedMarket::why_bid(const Hash256& job) const {
     const auto record = contracts::read_lot_bid(*before_, job);
     if (!record) return std::nullopt;
-    BidWhy why{.epoch = epoch_, .cleared_at = block_.height, .job = job};
+    BidWhy why{.epoch = epoch_,
+               .cleared_at = block_.height,
+               .foreseen = time_ == ClearingTime::kForeseen,
+               .job = job};
     if (!record->opened) return why;
     why.kind = record->kind;
     why.lots = record->lots;
@@ -214,7 +225,10 @@ std::optional<BidWhy> ClearedMarket::why_bid(const Hash256& job) const {
 std::optional<AskWhy> ClearedMarket::why_ask(const PublicKey& node) const {
     const auto record = contracts::read_lot_ask(*before_, node);
     if (!record) return std::nullopt;
-    AskWhy why{.epoch = epoch_, .cleared_at = block_.height, .node = node};
+    AskWhy why{.epoch = epoch_,
+               .cleared_at = block_.height,
+               .foreseen = time_ == ClearingTime::kForeseen,
+               .node = node};
     if (!record->opened) return why;
     why.kind = record->kind;
     why.price = record->price;
@@ -240,6 +254,7 @@ std::optional<WaitWhy> ClearedMarket::why_wait(const Hash256& job) const {
     if (!record) return std::nullopt;
     WaitWhy why{.epoch = epoch_,
                 .cleared_at = block_.height,
+                .foreseen = time_ == ClearingTime::kForeseen,
                 .job = job,
                 .kind = record->kind,
                 .lots = record->lots,
@@ -270,9 +285,8 @@ std::optional<WaitWhy> ClearedMarket::why_wait(const Hash256& job) const {
 }
 
 std::string BidWhy::text() const {
-    const std::string begin = "epoch " + std::to_string(epoch) + ": ";
-    if (end == BidEnd::kNotOpened)
-        return begin + "the bid stayed sealed, and its deposit was burned; an opened one takes part";
+    const std::string begin = begin_text(epoch, foreseen);
+    if (end == BidEnd::kNotOpened) return begin + "the bid stayed sealed, and its deposit was burned";
     const std::string bid =
         "the bid of " + price_text(price) + " for " + count_text(lots, "lot") + " of " + class_code(kind);
     const auto counterfactual = [&] {
@@ -306,9 +320,8 @@ std::string BidWhy::text() const {
 }
 
 std::string AskWhy::text() const {
-    const std::string begin = "epoch " + std::to_string(epoch) + ": ";
-    if (end == AskEnd::kNotOpened)
-        return begin + "the lot stayed sealed, and its deposit was burned; an opened one is offered";
+    const std::string begin = begin_text(epoch, foreseen);
+    if (end == AskEnd::kNotOpened) return begin + "the lot stayed sealed, and its deposit was burned";
     const std::string ask = "the lot of " + class_code(kind) + " at " + price_text(price);
     const std::string behind = left ? "; it is left for whoever takes it at the base price" : "";
     switch (end) {
@@ -331,8 +344,8 @@ std::string AskWhy::text() const {
 }
 
 std::string WaitWhy::text() const {
-    const std::string wait = "epoch " + std::to_string(epoch) + ": waiting for " + count_text(lots, "lot") +
-                             " of " + class_code(kind) + " at the base price";
+    const std::string wait = begin_text(epoch, foreseen) + "waiting for " + count_text(lots, "lot") + " of " +
+                             class_code(kind) + " at the base price";
     if (served) return wait + " had them, at " + price_text(base_price);
     return wait + " had none: the auction left " + std::to_string(left) + ", of which " +
            std::to_string(others) +

@@ -38,6 +38,7 @@ std::string_view to_text(BidEnd end);
 struct BidWhy {
     std::uint64_t epoch = 0;       ///< that was cleared
     std::uint64_t cleared_at = 0;  ///< height
+    bool foreseen = false;         ///< it is still to come, and this is so if nothing more is sent
     base::Hash256 job;
     BidEnd end = BidEnd::kNotOpened;
     contracts::Reason reason = contracts::Reason::kNone;  ///< of one that was set aside
@@ -59,6 +60,7 @@ struct BidWhy {
     void fields(Visit& visit) const {
         visit("epoch", epoch);
         visit("cleared_at", cleared_at);
+        visit("foreseen", foreseen);
         visit("job", job);
         visit("end", end);
         visit("reason", reason);
@@ -88,6 +90,7 @@ std::string_view to_text(AskEnd end);
 struct AskWhy {
     std::uint64_t epoch = 0;
     std::uint64_t cleared_at = 0;
+    bool foreseen = false;
     base::PublicKey node;
     AskEnd end = AskEnd::kNotOpened;
     contracts::Reason reason = contracts::Reason::kNone;  ///< of one that was set aside
@@ -106,6 +109,7 @@ struct AskWhy {
     void fields(Visit& visit) const {
         visit("epoch", epoch);
         visit("cleared_at", cleared_at);
+        visit("foreseen", foreseen);
         visit("node", node);
         visit("end", end);
         visit("reason", reason);
@@ -124,6 +128,7 @@ struct AskWhy {
 struct WaitWhy {
     std::uint64_t epoch = 0;
     std::uint64_t cleared_at = 0;
+    bool foreseen = false;
     base::Hash256 job;
     contracts::LotClass kind;
     std::uint32_t lots = 0;
@@ -136,6 +141,7 @@ struct WaitWhy {
     void fields(Visit& visit) const {
         visit("epoch", epoch);
         visit("cleared_at", cleared_at);
+        visit("foreseen", foreseen);
         visit("job", job);
         visit("class", class_code(kind));
         visit("lots", lots);
@@ -147,6 +153,9 @@ struct WaitWhy {
     }
 };
 
+/// Whether a clearing took place, or is what it would come to if nothing more were sent until then.
+enum class ClearingTime : std::uint8_t { kPast = 1, kForeseen = 2 };
+
 /// All that was opened for one clearing.
 class ClearedMarket {
 public:
@@ -154,7 +163,8 @@ public:
     /// the rules come to other leases than the law of the clearing does: this program is then wrong. Keeps a
     /// reference to `before`.
     static base::Outcome<std::optional<ClearedMarket>> of(const contracts::StateView& before,
-                                                          const contracts::BlockContext& block);
+                                                          const contracts::BlockContext& block,
+                                                          ClearingTime time = ClearingTime::kPast);
 
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
     [[nodiscard]] std::uint64_t height() const { return block_.height; }
@@ -170,13 +180,14 @@ public:
     [[nodiscard]] std::optional<WaitWhy> why_wait(const base::Hash256& job) const;
 
 private:
-    ClearedMarket(const contracts::StateView& before, contracts::BlockContext block);
+    ClearedMarket(const contracts::StateView& before, contracts::BlockContext block, ClearingTime time);
     void gather();
     [[nodiscard]] bool agrees() const;
     [[nodiscard]] contracts::Reason refusal_at(const BidWhy& bid, base::Amount price) const;
 
     const contracts::StateView* before_;
     contracts::BlockContext block_;
+    ClearingTime time_;
     std::uint64_t epoch_ = 0;
     contracts::Events told_;  ///< by the block's own deadlines
     std::map<contracts::LotClass, contracts::ClassMarket> classes_;

@@ -57,7 +57,7 @@ base::Outcome<contracts::LotClass> parse_class(std::string_view text) {
 
 std::string size_words(std::uint8_t bits) {
     if (bits == 0) return "below 1";
-    const std::uint64_t first = std::uint64_t{1} << (bits - 1);
+    const std::uint64_t first = std::uint64_t{1} << (std::min<unsigned>(bits, 63) - 1);
     return bits == 1 ? "1" : std::to_string(first) + "–" + std::to_string(2 * first - 1);
 }
 

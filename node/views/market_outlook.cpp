@@ -31,6 +31,16 @@ Obstacle lacking(const char* token, std::string text, std::uint64_t needs, std::
     return {token, std::move(text), needs, has, unit};
 }
 
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+
+/// That every machine of a class of memory has.
+std::uint64_t least_bytes(std::uint8_t bits) {
+    const std::uint8_t real = std::min(bits, contracts::kMaxMemoryBits);  // a node may say anything
+    return real == 0 ? 0 : (std::uint64_t{1} << (real - 1U)) * kGiB;
+}
+
+std::uint64_t gib_up(std::uint64_t bytes) { return bytes / kGiB + (bytes % kGiB == 0 ? 0 : 1); }
+
 /// The market as it stands for whoever looks at the next clearing.
 class NextClearing {
 public:
@@ -132,7 +142,7 @@ public:
         look_.most = job.spec.market.terms.most;
     }
 
-    JobOutlook take(std::optional<std::uint64_t> step_bytes) {
+    JobOutlook take(const StepBytes& step_bytes) {
         if (!job_.leases()) {
             add(plain("own_auction",
                       "the job has no terms of the market: it holds an auction of its own; see: "
@@ -146,7 +156,7 @@ public:
         look_.leased = contracts::count_leases(state_, job_.id, next_.clock().epoch);
         look_.leased_next = contracts::count_leases(state_, job_.id, next_.clock().epoch + 1);
         look_at_verifiers();
-        look_at_lots(step_bytes);
+        look_at_lots(step_bytes(job_.spec));
         if (look_.leased < look_.gang || look_.leased_next < look_.gang) look_at_market();
         return std::move(look_);
     }
@@ -193,7 +203,7 @@ private:
             if (contracts::takes_class(job_, kind)) fit.insert(kind);
         classes_.assign(fit.begin(), fit.end());
         if (too_small > 0) {
-            const std::uint64_t needs = (*step_bytes + kGiB - 1) / kGiB;
+            const std::uint64_t needs = gib_up(*step_bytes);
             add(lacking("memory_does_not_fit",
                         "a step of the job needs " + std::to_string(needs) + " GiB at least; " +
                             std::to_string(too_small) +
@@ -320,11 +330,6 @@ private:
                     lots_before + own.lots, look_.lots.fit, "lots"));
     }
 
-    static constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
-    static std::uint64_t least_bytes(std::uint8_t bits) {
-        return bits == 0 ? 0 : (std::uint64_t{1} << (bits - 1U)) * kGiB;
-    }
-
     const contracts::StateView& state_;
     std::uint64_t height_;
     const contracts::Job& job_;
@@ -341,7 +346,7 @@ public:
         look_.node = node;
     }
 
-    MinerOutlook take() {
+    MinerOutlook take(const StepBytes& step_bytes) {
         for (const std::uint64_t epoch : {next_.clock().epoch, next_.clock().epoch + 1}) {
             const auto lot = contracts::read_lot(state_, epoch, look_.node);
             if (!lot || lot->job.is_zero()) continue;
@@ -359,7 +364,7 @@ public:
             look_.epochs = ask->epochs;
             look_at_class(*ask);
             look_at_price(*ask);
-            look_at_jobs(*ask);
+            look_at_jobs(*ask, step_bytes);
         }
         return std::move(look_);
     }
@@ -427,14 +432,31 @@ private:
     }
 
     /// Which jobs could take the lot, and what keeps the others from it.
-    void look_at_jobs(const contracts::LotAsk& ask) {
+    void look_at_jobs(const contracts::LotAsk& ask, const StepBytes& step_bytes) {
         FittingLots jobs;  // jobs, not lots: the same bins
         std::uint8_t most_memory = 0;
+        std::uint64_t too_large = 0;
+        std::uint64_t largest = 0;
         for (const base::Hash256& id : contracts::list_active_jobs(state_)) {
             const auto terms = contracts::read_job_terms(state_, id);
             if (!terms || !terms->leases()) continue;
-            ++bin_of(jobs, *terms, ask.kind, std::max(ask.price, next_.base_price(ask.kind)));
             most_memory = std::max(most_memory, terms->spec.market.terms.least_memory);
+            std::uint64_t& bin =
+                bin_of(jobs, *terms, ask.kind, std::max(ask.price, next_.base_price(ask.kind)));
+            ++bin;
+            if (&bin != &jobs.fit) continue;
+            const std::uint64_t bytes = step_bytes(terms->spec).value_or(0);
+            if (bytes <= least_bytes(ask.kind.memory)) continue;
+            ++too_large;
+            largest = std::max(largest, bytes);
+        }
+        if (too_large > 0) {
+            add(lacking("memory_does_not_fit",
+                        counted(too_large, "job") +
+                            " would take the lot and may not fit its machine: a step needs up to " +
+                            std::to_string(gib_up(largest)) + " GiB, and the lot is of " +
+                            size_words(ask.kind.memory) + " GiB",
+                        gib_up(largest), least_bytes(ask.kind.memory) / kGiB, "GiB"));
         }
         if (jobs.fit > 0) return;
         if (jobs.all() == 0) return add(plain("no_job", "no job that goes on leases machines"));
@@ -461,12 +483,13 @@ private:
 }  // namespace
 
 JobOutlook job_outlook(const contracts::StateView& state, std::uint64_t height, const contracts::Job& job,
-                       std::optional<std::uint64_t> step_bytes) {
+                       const StepBytes& step_bytes) {
     return JobLook(state, height, job).take(step_bytes);
 }
 
-MinerOutlook miner_outlook(const contracts::StateView& state, std::uint64_t height, const PublicKey& node) {
-    return MinerLook(state, height, node).take();
+MinerOutlook miner_outlook(const contracts::StateView& state, std::uint64_t height, const PublicKey& node,
+                           const StepBytes& step_bytes) {
+    return MinerLook(state, height, node).take(step_bytes);
 }
 
 }  // namespace assay::node

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "node/views/market_wait.hpp"
 
 namespace assay::node {
+
+/// Bytes with which a step of a job is possible; nothing where that is not known.
+using StepBytes = std::function<std::optional<std::uint64_t>(const program::JobSpec& spec)>;
 
 struct Obstacle {
     std::string token;  ///< stable; docs/market.md lists them
@@ -77,9 +81,9 @@ struct JobOutlook {
     }
 };
 
-/// `height`: of the state. `step_bytes`: with which a step of the job is possible, where that is known.
+/// `height`: of the state.
 JobOutlook job_outlook(const contracts::StateView& state, std::uint64_t height, const contracts::Job& job,
-                       std::optional<std::uint64_t> step_bytes);
+                       const StepBytes& step_bytes);
 
 /// A lot that a job has of a miner.
 struct MinerLease {
@@ -114,7 +118,8 @@ struct MinerOutlook {
     }
 };
 
+/// The same of a miner and the jobs that go on. REQUIRES a registered one.
 MinerOutlook miner_outlook(const contracts::StateView& state, std::uint64_t height,
-                           const base::PublicKey& node);
+                           const base::PublicKey& node, const StepBytes& step_bytes);
 
 }  // namespace assay::node

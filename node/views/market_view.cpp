@@ -59,6 +59,9 @@ void add_prices(const contracts::StateView& state, std::uint64_t epoch, base::Am
         row.last = ClassEpochView{book->second.last_epoch, row.kind, *cleared};
 }
 
+/// A node's state may go on between two reads of it.
+std::uint64_t difference_of(std::uint64_t all, std::uint64_t some) { return all - std::min(all, some); }
+
 }  // namespace
 
 MarketView market_view(const contracts::StateView& state, std::uint64_t height) {
@@ -69,8 +72,8 @@ MarketView market_view(const contracts::StateView& state, std::uint64_t height) 
                     .phase = clock.phase,
                     .phase_left = {},
                     .epoch_left = {},
-                    .sealed_lots = clock.lots - stand.asks.size(),
-                    .sealed_bids = clock.bids - stand.bids.size(),
+                    .sealed_lots = difference_of(clock.lots, stand.asks.size()),
+                    .sealed_bids = difference_of(clock.bids, stand.bids.size()),
                     .classes = {}};
     if (clock.phase != MarketPhase::kStopped) {
         view.phase_left = clock.due() > height ? clock.due() - height : 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay job why
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <ostream>
 
 #include "node/audit/step_memory.hpp"
@@ -37,13 +36,6 @@ struct JobWhy {
     }
 };
 
-/// With which a step is possible on some device: the least of what is planned.
-std::optional<std::uint64_t> step_bytes(const program::JobSpec& spec) {
-    const auto memory = step_memory(spec);
-    if (memory.empty()) return std::nullopt;
-    return std::ranges::min_element(memory, {}, &DeviceMemory::least)->least;
-}
-
 void print_why(std::ostream& out, const JobWhy& why) {
     const JobOutlook& look = why.outlook;
     std::vector<std::pair<std::string, std::string>> fields = {
@@ -68,7 +60,7 @@ Outcome<void> why_job(const Context& context, const WhyFlags& flags) {
     ASSAY_ASSIGN(const ChainSource chain,
                  open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
     ASSAY_ASSIGN(const contracts::Job job, find_job(*chain.state, flags.job));
-    JobWhy why{job_outlook(*chain.state, chain.height, job, step_bytes(job.spec)), {}, {}};
+    JobWhy why{job_outlook(*chain.state, chain.height, job, least_step_bytes), {}, {}};
     std::vector<BidWhy> bids;
     std::vector<WaitWhy> waits;
     const auto see = [&](const ClearedMarket& market) {

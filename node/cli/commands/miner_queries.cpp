@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "node/audit/step_memory.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/clearing_lines.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
@@ -150,7 +151,7 @@ void print_market_why(std::ostream& out, const MinerMarketWhy& why) {
 
 Outcome<MinerMarketWhy> market_why(const Context& context, const ChainSource& chain,
                                    const base::PublicKey& miner, const ClearingFlags& flags) {
-    MinerMarketWhy why{miner_outlook(*chain.state, chain.height, miner), {}};
+    MinerMarketWhy why{miner_outlook(*chain.state, chain.height, miner, least_step_bytes), {}};
     std::vector<AskWhy> asks;
     const auto see = [&](const ClearedMarket& market) {
         if (auto ask = market.why_ask(miner)) asks.push_back(*std::move(ask));

@@ -2,6 +2,7 @@
 // What the commands of the market say, from the files of a home and from a ledger node.
 #include "node/runtime/ledger_node.hpp"
 #include "tests/node/cli/market_home.hpp"
+#include "tests/scenarios/small_text.hpp"
 
 namespace assay::test {
 
@@ -134,8 +135,8 @@ TEST_CASE("job why says at which price a bid would have won, and what stands in 
     CHECK(why.at("leased") == 0);
     REQUIRE(why.at("bids").size() == 1);
     const json& bid = why.at("bids").at(0);
-    CHECK(keys_of(bid) == std::set<std::string>{"epoch", "cleared_at", "job", "end", "reason", "class",
-                                                "lots", "price", "base_price", "offered", "pays",
+    CHECK(keys_of(bid) == std::set<std::string>{"epoch", "cleared_at", "foreseen", "job", "end", "reason",
+                                                "class", "lots", "price", "base_price", "offered", "pays",
                                                 "least_winning_price", "least_refused", "text"});
     CHECK(bid.at("epoch") == 2);
     CHECK(bid.at("end") == "outbid");
@@ -181,9 +182,9 @@ TEST_CASE("miner why says at which price a lot would have been sold") {
           std::set<std::string>{"node", "class", "ask", "epochs", "leases", "obstacles", "asks"});
     REQUIRE(market.at("asks").size() == 1);
     const json& ask = market.at("asks").at(0);
-    CHECK(keys_of(ask) == std::set<std::string>{"epoch", "cleared_at", "node", "end", "reason", "class",
-                                                "price", "base_price", "wanted", "gets", "most_sold_price",
-                                                "left", "text"});
+    CHECK(keys_of(ask) == std::set<std::string>{"epoch", "cleared_at", "foreseen", "node", "end", "reason",
+                                                "class", "price", "base_price", "wanted", "gets",
+                                                "most_sold_price", "left", "text"});
     CHECK(ask.at("end") == "too_dear");
     CHECK(ask.at("price") == "100");
     // The two bids are for two lots each: it is sold only where it is among the two cheapest.
@@ -200,6 +201,110 @@ TEST_CASE("miner why says at which price a lot would have been sold") {
     CHECK(text.out.find("the lot of f32/10/5/8 at 0.000100 ASY a work unit was not sold: 0.000040 ASY would "
                         "have been, one base unit more would not") != std::string::npos);
     CHECK(home().offline({"miner", "why", "ffffffff"}).code == 3);
+}
+
+TEST_CASE("while bids and lots are opened, why says what the clearing would come to") {
+    MarketHome made;
+    contracts::test::MarketWorld& world = made.world;
+    world.seal_lot("m1", {.price = 20});
+    world.seal_bid("buyer", {.lots = 1, .price = 400});
+    world.seal_bid("other", {.lots = 1, .price = 100});
+    world.to_opening();
+    world.env.send(world.env.person("m1"), world.lot_opening("m1"));
+    world.env.send(world.env.person("other"), world.bid_opening("other"));
+    world.env.next_block();
+    made.write();
+    const auto last_bid = [&](const base::Hash256& job) {
+        const CliRun run = made.offline({"job", "why", job.hex(), "-o", "json"});
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        REQUIRE(run.json().at("bids").size() == 2);
+        CHECK(run.json().at("bids").at(0).at("foreseen") == false);
+        return run.json().at("bids").at(1);
+    };
+    // Nobody has opened against it, and the other's seal is closed.
+    const json ahead = last_bid(world.second);
+    CHECK(ahead.at("foreseen") == true);
+    CHECK(ahead.at("epoch") == 3);
+    CHECK(ahead.at("cleared_at") == world.clock().clear_at);
+    CHECK(ahead.at("end") == "won");
+    CHECK(ahead.at("text").get<std::string>().find("if nothing more is sent") != std::string::npos);
+    CHECK(last_bid(world.first).at("end") == "not_opened");
+    // The clearing comes to what was foreseen.
+    world.to_clearing();
+    REQUIRE(world.leases("other").size() == 1);
+    CHECK(std::to_string(world.leases("other").front().price.units()) == ahead.at("pays"));
+}
+
+TEST_CASE("plan names the classes of lots that do for a job, what they cost and the wait for a gang") {
+    MarketHome made;
+    made.write();
+    const auto text = made.cli.write("text.txt", tests::small_text(1));
+    REQUIRE(made.cli({"data", "pack", text.string(), "--out", (made.cli.home() / "data").string(),
+                      "--vocabulary", "320"})
+                .code == 0);
+    const auto job = made.cli
+                         .write("job.toml", R"([job]
+name = "tiny"
+slots = 2
+rounds = 2
+seed = 5
+[model]
+layers = 1
+width = 32
+heads = 2
+context = 32
+vocabulary = 320
+[data]
+manifest = "data/manifest.json"
+[train]
+inner_steps = 4
+batch = 2
+learning_rate = 0.003
+[market]
+max_price = "1000u"
+budget = "5"
+deadline = 1000
+machines_least = 2
+machines_most = 2
+least_speed = 8
+[security]
+q = 0.25
+segment_steps = 2
+gain_bound = "10000u"
+)")
+                         .string();
+    const json alone = made.cli({"plan", job, "-o", "json"}).json();
+    CHECK(alone.at("leases").at("gang") == 2);
+    CHECK(alone.at("leases").at("classes").empty());
+    CHECK(alone.at("leases").at("wait").is_null());
+    node::LedgerNodeOptions options{.home = made.cli.home(), .version = "test"};
+    options.server.listen = "127.0.0.1:0";
+    auto served =
+        node::LedgerNode::start(options, made.world.env.person("sequencer").node, ledger::rules_machine());
+    REQUIRE(served.ok());
+    const CliRun run = made.cli({"plan", job, "--node", (*served)->address(), "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const json leases = run.json().at("leases");
+    CHECK(keys_of(leases) == std::set<std::string>{"gang", "most", "classes", "wait"});
+    // The slow class has too few bits of speed.
+    REQUIRE(leases.at("classes").size() == 1);
+    const json& fast = leases.at("classes").at(0);
+    CHECK(keys_of(fast) == std::set<std::string>{"class", "words", "base_price", "next_base_price",
+                                                 "standing", "leased", "left", "wanted", "last", "fits",
+                                                 "clearings", "prices", "above_cap"});
+    CHECK(fast.at("class") == "f32/10/5/8");
+    CHECK(fast.at("clearings") == 1);
+    CHECK(std::to_string(fast.at("prices").at("median").get<int>()) == fast.at("last").at("lowest"));
+    CHECK_FALSE(fast.at("fits").empty());
+    CHECK(fast.at("above_cap") == false);
+    CHECK(leases.at("wait").at("serving") == 1);
+    CHECK(leases.at("wait").at("median") == 0);
+    CHECK(run.json().at("prediction").at("ledger_prices") == 2);
+    const CliRun words = made.cli({"plan", job, "--node", (*served)->address()});
+    CHECK(words.out.find("leases 2 to 2 in the market") != std::string::npos);
+    CHECK(words.out.find("f32, speed 10 (0.512–1.02 work units a block)") != std::string::npos);
 }
 
 TEST_CASE("a ledger node is asked for the market") {
@@ -235,6 +340,14 @@ TEST_CASE("a ledger node is asked for the market") {
         elsewhere({"job", "why", job, "--node", (*served)->address(), "-o", "json", "--genesis", genesis});
     REQUIRE(with.code == 0);
     CHECK(with.json().at("bids") == why.json().at("bids"));
+    // Blocks are held against the genesis, whoever gave them.
+    const Cli misled;
+    contracts::test::Env other(contracts::test::short_windows(), "another-chain");
+    other.next_block();
+    write_ledger(other, misled.home());
+    const CliRun refused = misled({"job", "why", job, "--node", (*served)->address()});
+    CHECK(refused.code == 7);
+    CHECK(refused.err.find("block 1") != std::string::npos);
     const CliRun shown = made.cli({"market", "show", "--node", (*served)->address()});
     CHECK(shown.out.find("f32, speed 10 (0.512–1.02 work units a block), 16–31 GiB, 128–255 Mbit/s") !=
           std::string::npos);

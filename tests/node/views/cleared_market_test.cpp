@@ -138,6 +138,28 @@ TEST_CASE("a bid whose winning price is above the job's cap is told so") {
     }
 }
 
+TEST_CASE("who waited for lots that a clearing left is told whether it had them") {
+    BeforeClearing world;
+    world.seal_lot("m1", {.price = 1});
+    for (const char* buyer : {"buyer", "other"})
+        world.env.send(world.env.person(buyer), contracts::LeaseTake{world.job_of(buyer), kFast, 1, true});
+    const ClearedMarket market = world.market();
+    const auto first = market.why_wait(world.first);
+    const auto second = market.why_wait(world.second);
+    REQUIRE((first && second));
+    CHECK(first->served != second->served);
+    const WaitWhy& without = first->served ? *second : *first;
+    CHECK(without.left == 1);
+    CHECK(without.others == 1);
+    CHECK(without.text().find("the auction left 1, of which 1 went to others") != std::string::npos);
+    CHECK((first->served ? first : second)->others == 0);
+    CHECK_FALSE(market.why_bid(world.first));
+    const std::string served = first->served ? "buyer" : "other";
+    world.to_clearing();
+    CHECK(world.leases(served).size() == 1);
+    CHECK(world.leases(served == "buyer" ? "other" : "buyer").empty());
+}
+
 TEST_CASE("a seal that stays closed is told apart from a bid that lost") {
     BeforeClearing world;
     world.seal_lot("m1", {.price = 20});

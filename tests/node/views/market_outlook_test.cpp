@@ -13,15 +13,19 @@ namespace {
 
 using namespace contracts::test;
 
-constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+std::optional<std::uint64_t> not_known(const contracts::JobSpec&) { return std::nullopt; }
 
-JobOutlook look_at(const MarketWorld& world, const std::string& buyer,
-                   std::optional<std::uint64_t> step_bytes = {}) {
-    return job_outlook(world.env.state(), world.env.height(), world.env.job(world.job_of(buyer)), step_bytes);
+StepBytes needs(std::uint64_t gib) {
+    return [gib](const contracts::JobSpec&) { return std::optional(gib << 30U); };
+}
+
+JobOutlook look_at(const MarketWorld& world, const std::string& buyer) {
+    return job_outlook(world.env.state(), world.env.height(), world.env.job(world.job_of(buyer)), not_known);
 }
 
 MinerOutlook look_at_miner(MarketWorld& world, const std::string& miner) {
-    return miner_outlook(world.env.state(), world.env.height(), world.env.person(miner).node_key());
+    return miner_outlook(world.env.state(), world.env.height(), world.env.person(miner).node_key(),
+                         not_known);
 }
 
 template <class Outlook>
@@ -65,11 +69,12 @@ TEST_CASE("lots that do not do are counted by what keeps them from the job") {
     world.seal_lot("m2", {.price = 20, .kind = kSlow});
     world.seal_lot("m3", {.price = 20, .kind = {program::Profile::kF32, 10, 4, 8}});
     world.seal_lot("m4", {.price = 20, .kind = {program::Profile::kI16, 10, 5, 8}});
-    const JobOutlook before = job_outlook(world.env.state(), world.env.height(), world.env.job(job), {});
+    const JobOutlook before =
+        job_outlook(world.env.state(), world.env.height(), world.env.job(job), not_known);
     REQUIRE(find(before, "no_capacity") != nullptr);
     CHECK(find(before, "no_capacity")->text.find("4 more lots are sealed") != std::string::npos);
     open_all(world);
-    const JobOutlook look = job_outlook(world.env.state(), world.env.height(), world.env.job(job), 19 * kGiB);
+    const JobOutlook look = job_outlook(world.env.state(), world.env.height(), world.env.job(job), needs(19));
     CHECK(look.lots.fit == 1);
     CHECK(look.lots.too_slow == 1);
     CHECK(look.lots.too_little_memory == 1);
@@ -82,7 +87,7 @@ TEST_CASE("lots that do not do are counted by what keeps them from the job") {
     REQUIRE(find(look, "memory_does_not_fit") != nullptr);
     CHECK(find(look, "memory_does_not_fit")->needs == 19);
     CHECK(find(look, "memory_does_not_fit")->has == 16);
-    CHECK(find(job_outlook(world.env.state(), world.env.height(), world.env.job(job), 16 * kGiB),
+    CHECK(find(job_outlook(world.env.state(), world.env.height(), world.env.job(job), needs(16)),
                "memory_does_not_fit") == nullptr);
 }
 
@@ -95,7 +100,8 @@ TEST_CASE("a cap below the base price keeps all lots from a job") {
     const base::Hash256 job = world.env.post(spec, "m5");
     world.seal_lot("m1", {.price = 10});
     open_all(world);
-    const JobOutlook above = job_outlook(world.env.state(), world.env.height(), world.env.job(job), {});
+    const JobOutlook above =
+        job_outlook(world.env.state(), world.env.height(), world.env.job(job), not_known);
     CHECK(above.lots.above_cap == 1);
     REQUIRE(find(above, "base_above_cap") != nullptr);
     CHECK(find(above, "base_above_cap")->needs == 16);
@@ -163,7 +169,7 @@ TEST_CASE("who waits for lots that are left is told its place") {
 TEST_CASE("a job that holds an auction of its own, and one that is over") {
     Env env;
     const base::Hash256 job = env.post(small_job());
-    const JobOutlook look = job_outlook(env.state(), env.height(), env.job(job), {});
+    const JobOutlook look = job_outlook(env.state(), env.height(), env.job(job), not_known);
     REQUIRE(look.obstacles.size() == 1);
     CHECK(look.obstacles.front().token == "own_auction");
 }
@@ -184,6 +190,11 @@ TEST_CASE("a miner without a lot, one on probation, one that asks too much and o
     REQUIRE(find(dear, "no_job_fits") != nullptr);
     CHECK(find(dear, "no_job_fits")->text.find("2 pay less") != std::string::npos);
     CHECK(find(look_at_miner(world, "m2"), "no_job_fits") == nullptr);
+    const MinerOutlook small =
+        miner_outlook(world.env.state(), world.env.height(), world.env.person("m2").node_key(), needs(19));
+    REQUIRE(find(small, "memory_does_not_fit") != nullptr);
+    CHECK(find(small, "memory_does_not_fit")->needs == 19);
+    CHECK(find(small, "memory_does_not_fit")->has == 16);
     world.env.step([&](contracts::Work& work) {
         contracts::note_speed(work.state, world.env.person("m2").node_key(), program::Profile::kF32, 1, 100);
     });
