@@ -39,7 +39,7 @@ def table(rows):
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for row in rows:
         gain = "–" if row["scenario"] == "truthful" else f"{row['gain']:.4f}".replace("-", "−")
-        yield (f"| {row['scenario']} | {row['seed']} | {row['clearing_ms']:.1f} | {row['epoch_ms']:,.0f} | "
+        yield (f"| {row['scenario']} | {row['seed']} | {row['clearing_ms']:,.1f} | {row['epoch_ms']:,.0f} | "
                f"{row['welfare_ratio']:.4f} | {row['revenue']:.3f} | {row['price_sd']:.3f} | {row['jain']:.3f} | "
                f"{row['starved']} | {row['transactions']:,} | {gain} |")
 
