@@ -9,6 +9,7 @@
 #include "ledger/audit/evidence.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "node/roles/miner_order.hpp"
+#include "node/roles/price_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "node/views/supply.hpp"
 #include "tests/scenarios/small_network.hpp"
@@ -129,22 +130,28 @@ private:
     void outbid() {
         program::JobSpec spec = trading_plan().job;
         spec.slots = 1;
-        spec.rounds = 6;
+        spec.rounds = 8;
         spec.seed = 11;
         spec.market.max_price = *base::Amount::of(kModestCap);
         spec.market.terms = {.gang = 1, .most = 1};
         const auto& buyers = network.net().more_buyers;
         network.submit_job(buyers[0], network.write_job("modest", spec));
-        network.follow_until("a round of the modest job", std::chrono::seconds(60),
-                             [&](const contracts::StateView& state) {
-                                 const auto job = contracts::read_job_progress(state, modest);
-                                 return job && job->phase == JobPhase::kRounds;
-                             });
+        network.follow_until("the modest job", std::chrono::seconds(60),
+                             [&](const contracts::StateView&) { return !modest.is_zero(); });
+        // It bids less than anybody asks, until its owner orders otherwise.
         spec.rounds = 2;
         spec.seed = 12;
         spec.market.max_price = *base::Amount::of(kRichCap);
         spec.market.terms.least_speed = fastest;
-        network.submit_job(buyers[1], network.write_job("rich", spec));
+        network.submit_job(buyers[1], network.write_job("rich", spec),
+                           {"--bid", std::to_string(kAsk - 1) + "u"});
+        network.follow_until("a round of the modest job beside the rich one", std::chrono::seconds(60),
+                             [&](const contracts::StateView& state) {
+                                 const auto job = contracts::read_job_progress(state, modest);
+                                 return !rich.is_zero() && job && job->phase == JobPhase::kRounds;
+                             });
+        must(node::write_price_order(*must(node::make_disk_port(buyers[1].home.jobs())),
+                                     node::bid_order_note(rich), base::Amount::of(kRichCap)));
         network.follow_until(
             "the end of all jobs", std::chrono::seconds(120), [&](const contracts::StateView& state) {
                 return is_over(state, first) && is_over(state, modest) && is_over(state, rich);
