@@ -77,8 +77,8 @@ market-record: build bench-peers ## some minutes of a core: clearing beside HiGH
 	@build/bin/assay bench market -o json > build/market.json
 	@python3 tests/tools/market_page.py build/market.json
 
-market-epochs: build ## minutes for each seed: the market over epochs, two seeds, into docs/market.md and its picture
-	@build/bin/assay sim run market --scenarios all --miners 2000 --jobs 200 --seeds 2 -o json > build/market_epochs.json
+market-epochs: build ## minutes for each seed: the market over epochs, three seeds, into docs/market.md and its picture
+	@build/bin/assay sim run market --scenarios all --miners 2000 --jobs 200 --seeds 3 -o json > build/market_epochs.json
 	@python3 tests/tools/market_plots.py build/market_epochs.json
 
 bench-pairs: build ## BASE=other/build/bin: whether training steps became slower, both builds taking turns; PAIRS_FLAGS=…

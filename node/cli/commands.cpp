@@ -45,12 +45,12 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_data_commands(app, context);
     add_model_commands(app, context);
     add_job_queries(app, context);
-    add_job_why_command(app, context);
     add_miner_queries(app, context);
     add_miner_orders(app, context);
     add_miner_earnings(app, context);
     add_market_queries(app, context);
     add_market_orders(app, context);
+    add_job_why_command(app, context);
     add_payout_commands(app, context);
     add_model_file_commands(app, context);
     add_plan_command(app, context);
