@@ -8,6 +8,7 @@
 #include "contracts/program/contradiction.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/round/stage_text.hpp"
 #include "node/roles/verifier.hpp"
 
 namespace assay::node {
@@ -23,15 +24,6 @@ constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
 /// A holder that is still giving bytes after the longest wait has had at least so long.
 constexpr std::uint64_t kFairNs = 10'000'000'000;
-
-std::string_view name_of(Stage stage) {
-    switch (stage) {
-        case Stage::kPanel: return "panel";
-        case Stage::kConfirm: return "confirm";
-        case Stage::kRedraw: return "redraw";
-    }
-    return "unknown";
-}
 
 // A seal says in the clear which slots were replayed; of one that it leaves out, what it would have had to
 // do, so that nobody sees which that is.
@@ -53,7 +45,7 @@ base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
 
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" +
-           std::string(name_of(stage));
+           std::string(to_text(stage));
 }
 
 std::optional<VerifierRole::StartFiles> VerifierRole::start_of(const contracts::Job& job, std::uint32_t slot,
@@ -102,7 +94,7 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     if (slots.empty()) return;
     const std::string file = audit_file(job.id, job.round, stage);
     if (const auto sealed = kept<SealedAudit>(file)) {
-        offer("audit seal (" + std::string(name_of(stage)) + ") of " + round_name(job.id, job.round),
+        offer("audit seal (" + std::string(to_text(stage)) + ") of " + round_name(job.id, job.round),
               contracts::AuditSeal{.job = job.id,
                                    .round = job.round,
                                    .stage = stage,
@@ -465,7 +457,7 @@ void VerifierRole::open_audit(const contracts::Job& job, Stage stage) {
         });
     if (!sealed) return;
     // A verifier of a panel can be one that confirms for another slot: both are opened in the same phase.
-    offer("audit opening (" + std::string(name_of(stage)) + ") of " + round_name(job.id, job.round),
+    offer("audit opening (" + std::string(to_text(stage)) + ") of " + round_name(job.id, job.round),
           contracts::AuditOpen{.job = job.id,
                                .round = job.round,
                                .stage = stage,
