@@ -8,6 +8,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/market/tables.hpp"
 
 namespace assay::node {
 
@@ -23,6 +24,7 @@ std::string_view to_text(BillItem item) {
         case BillItem::kMerges: return "merges";
         case BillItem::kAccusations: return "accusations";
         case BillItem::kFee: return "fee";
+        case BillItem::kBids: return "bids";
     }
     return "unknown";
 }
@@ -66,6 +68,7 @@ public:
         ASSAY_TRY(add_fee());
         for (std::uint32_t round = 0; round < job_.spec.rounds; ++round) ASSAY_TRY(add_round(round));
         ASSAY_TRY(add_accusations());
+        ASSAY_TRY(add_bids());
         return std::move(entries_);
     }
 
@@ -121,6 +124,27 @@ private:
             ASSAY_TRY(add_accusation(round ? round->settled_at : job_.submitted_at, Reason::kAuditAccuses,
                                      claim.fees()));
         }
+        return {};
+    }
+
+    /// What of the escrow counts as spent because a bid is sealed, and what was burned with bids.
+    base::Outcome<void> add_bids() {
+        const Amount cost = contracts::read_seal_cost(state_, job_.id);
+        const auto bid = contracts::read_lot_bid(state_, job_.id);
+        const Amount held = bid && !bid->opened ? bid->deposit : Amount{};
+        ASSAY_TRY(add_deposit(Reason::kNone, held));
+        return add_deposit(Reason::kSealNotOpened, cost.minus(held).value_or(Amount{}));
+    }
+
+    base::Outcome<void> add_deposit(Reason reason, Amount amount) {
+        if (amount.is_zero()) return {};
+        BillEntry entry = blank_;
+        ASSAY_ASSIGN(entry.day, days_(job_.submitted_at));
+        entry.item = BillItem::kBids;
+        entry.reason = reason;
+        entry.count = 1;
+        entry.amount = amount;
+        entries_.push_back(std::move(entry));
         return {};
     }
 

@@ -21,6 +21,7 @@ enum class BillItem : std::uint8_t {
     kMerges,
     kAccusations,  ///< fees of those who were right about a claim that lost its game, or wait for it
     kFee,          ///< burned at the submission; not of the escrow
+    kBids,         ///< deposits of bids in the market: held until they are opened, burned where they were not
 };
 std::string_view to_text(BillItem item);
 
@@ -29,7 +30,9 @@ struct BillEntry {
     base::Hash256 job;
     std::string name;        ///< of the job
     base::PublicKey member;  ///< who submitted it: the buyer itself, or a member of its team
-    std::string day;         ///< in which it was settled or submitted, as the caller's Days says
+    /// In which it was settled or submitted, as the caller's Days says; of a bid's deposit that of the
+    /// submission, since the ledger keeps no other height of it.
+    std::string day;
     BillItem item = BillItem::kSlots;
     contracts::Reason reason = contracts::Reason::kNone;
     std::uint64_t count = 0;     ///< slots, audits, merges

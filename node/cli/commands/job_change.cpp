@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "contracts/rules/market/tables.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_transaction.hpp"
@@ -20,6 +21,7 @@ struct ChangeFlags {
     std::string job;
     std::string amount;
     std::uint64_t blocks = 0;
+    bool burn_deposit = false;
     std::string genesis;
     PassphraseFlags passphrase;
 };
@@ -85,7 +87,23 @@ Outcome<void> extend(const Context& context, const ChangeFlags& flags) {
     return {};
 }
 
+/// A job that waits ends at once, and opens its sealed bid no more.
+Outcome<void> check_no_sealed_bid(const Context& context, const ChangeFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
+    const auto bid = contracts::read_lot_bid(*state, job.id);
+    if (!bid || bid->opened || flags.burn_deposit) return {};
+    const contracts::MarketClock clock = contracts::read_market_clock(*state);
+    return base::fail(ErrorKind::kUsage,
+                      "job " + job.id.brief() +
+                          " has a sealed bid in the market: its end would burn the deposit of " +
+                          base::to_text(bid->deposit),
+                      "cancel once its process has opened the bid, from block " +
+                          std::to_string(clock.open_at) + " on, or give --burn-deposit");
+}
+
 Outcome<void> cancel(const Context& context, const ChangeFlags& flags) {
+    ASSAY_TRY(check_no_sealed_bid(context, flags));
     ASSAY_ASSIGN(const Changed done, change(context, flags, "the cancellation", [](const base::Hash256& job) {
                      return contracts::JobCancel{.job = job};
                  }));
@@ -117,6 +135,8 @@ void add_job_change_commands(CLI::App& app, Context& context) {
         command->add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
         add_passphrase_flags(*command, flags->passphrase);
     }
+    cancelling.add_flag("--burn-deposit", flags->burn_deposit,
+                        "Also while a bid of the job is sealed, whose deposit is then burned");
     topping.add_option("amount", flags->amount, "12.5 tokens, or 12500000u base units")->required();
     extending.add_option("blocks", flags->blocks, "Heights by which the deadline comes later")->required();
 }

@@ -108,9 +108,11 @@ Outcome<void> show_earnings(const Context& context, const EarningsFlags& flags) 
         print_table(context.out, earnings);
     }
     if (!earnings.complete()) {
-        context.err << "The ledger counts " << base::to_text(earnings.ledger_earned) << " earned and "
-                    << base::to_text(earnings.ledger_forfeited)
-                    << " lost: the history at hand does not hold every job.\n";
+        context.err
+            << "The ledger counts " << base::to_text(earnings.ledger_earned) << " earned and "
+            << base::to_text(earnings.ledger_forfeited)
+            << " lost. Deposits of lots that were burned in the market belong to no job and stand in no row; "
+               "rounds of jobs that the history at hand does not hold are missing as well.\n";
     }
     return {};
 }

@@ -46,6 +46,9 @@ struct BuyerChain {
         contracts::test::play_accusations(env, own, 0, play);
         contracts::test::play_job(env, own, play);
         job = *contracts::read_job(env.whole(), own);
+        spec.name = "leasing";
+        spec.market.terms = {.gang = 1, .most = 1};
+        leasing = env.post(spec, "v3");
         chain.emplace(env);
         sponsor.emplace(*chain, env.person("buyer"));
         member.emplace(*chain, env.person("other"));
@@ -67,7 +70,8 @@ struct BuyerChain {
 
     Env env;
     base::Hash256 own;
-    contracts::Job job;  ///< the one that ended
+    base::Hash256 leasing;  ///< of v3: it waits for machines of the market
+    contracts::Job job;     ///< the one that ended
     std::optional<ServedChain> chain;
     std::optional<PersonHome> sponsor, member;
 };
@@ -291,6 +295,32 @@ TEST_CASE("a top-up moves what it says into the escrow, and an extension makes t
     CHECK(sponsor.sign({"job", "topup", "none", "1"}).code == 3);
     (void)sponsor.must_sign({"job", "cancel", job});
     CHECK(sponsor.sign({"job", "topup", job, "1"}).code == 6);
+}
+
+TEST_CASE("a job with a sealed bid is cancelled only by who burns its deposit") {
+    const PersonHome& sponsor = *stage().sponsor;
+    const std::string job = stage().leasing.hex();
+    contracts::test::Person& buyer = stage().env.person("v3");
+    const auto ledger = node::connect_ledger({.address = stage().chain->address()}).value();
+    const auto seal = [&] {
+        const std::uint64_t nonce = contracts::next_nonce(*stage().chain->state(), buyer.node_key());
+        const contracts::TxBody body{buyer.node_key(), nonce, UINT64_MAX,
+                                     contracts::BidSeal{stage().leasing, contracts::test::bytes_of("seal")}};
+        (void)ledger->submit(contracts::sign_transaction(body, buyer.node, stage().env.chain()));
+    };
+    // It stands for ten blocks, a second: where the command came too late, it is sealed again.
+    CliRun refused;
+    wait_until([&] {
+        seal();
+        refused = sponsor.sign({"job", "cancel", job});
+        return refused.code == 2;
+    });
+    CHECK(refused.err.find("sealed bid in the market") != std::string::npos);
+    CHECK(refused.err.find("--burn-deposit") != std::string::npos);
+    // The ledger knows whose job it is.
+    const CliRun others = sponsor.sign({"job", "cancel", job, "--burn-deposit"});
+    CHECK(others.code != 0);
+    CHECK(others.err.find("sealed bid") == std::string::npos);
 }
 
 TEST_CASE("job logs say who worked when and at which losses, as the ledger has it") {

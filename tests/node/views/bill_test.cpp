@@ -90,6 +90,34 @@ TEST_CASE("whatever a bill is by, its lines add up to the ledger's own totals") 
     }
 }
 
+TEST_CASE("a bill has the deposit of a sealed bid, and of one that was burned") {
+    Env env;
+    contracts::JobSpec spec = small_job();
+    spec.market.terms = {.gang = 1, .most = 1};
+    const base::Hash256 id = env.post(spec);
+    Person& buyer = env.person("buyer");
+    const auto bids = [&] {
+        std::vector<BillLine> found;
+        const auto bill = bill_of(env.whole(), buyer.owner_key(), {BillBy::kJob}, kHeights);
+        if (!bill.ok()) FAIL(bill.error().what);
+        for (const BillLine& line : bill->lines)
+            if (line.item == BillItem::kBids) found.push_back(line);
+        return found;
+    };
+    CHECK(bids().empty());
+    env.send(buyer, contracts::BidSeal{id, contracts::test::bytes_of("seal")});
+    REQUIRE(bids().size() == 1);
+    CHECK(bids()[0].reason == contracts::Reason::kNone);
+    const std::uint64_t deposit = contracts::read_market_params(env.state()).bid_deposit.units();
+    CHECK(bids()[0].amount.count == deposit);
+    // Nobody opens it.
+    while (contracts::read_lot_bid(env.state(), id))
+        env.advance_to(contracts::read_market_clock(env.state()).due());
+    REQUIRE(bids().size() == 1);
+    CHECK(bids()[0].reason == contracts::Reason::kSealNotOpened);
+    CHECK(bids()[0].amount.count == deposit);
+}
+
 TEST_CASE("lost work costs nothing and says why; accepted segments are counted") {
     TwoJobs jobs;
     std::set<Reason> lost;
