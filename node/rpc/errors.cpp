@@ -53,6 +53,15 @@ grpc::Status to_status(const Error& error) {
     return {code_of(error.kind), error.fix.empty() ? what : what + "\n" + error.fix};
 }
 
+grpc::Status too_many_calls() {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls in progress from this caller, or in all"};
+}
+
+bool is_too_many_calls(const grpc::Status& status) {
+    return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
+           status.error_message() == too_many_calls().error_message();
+}
+
 Error to_error(const grpc::Status& status, const std::string& address) {
     const std::string message = status.error_message();
     switch (status.error_code()) {

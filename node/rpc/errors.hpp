@@ -16,6 +16,11 @@ grpc::Status to_status(const base::Error& error);
 /// characters: it may be hostile.
 base::Error to_error(const grpc::Status& status, const std::string& address);
 
+/// For a call that is not admitted.
+grpc::Status too_many_calls();
+/// Whether it is that one; other messages have its code as well.
+bool is_too_many_calls(const grpc::Status& status);
+
 /// At most 512 bytes of `text`, control characters made spaces: a peer's words, for people.
 std::string cleaned(std::string text);
 

@@ -145,17 +145,21 @@ public:
 
 private:
     /// A node that has no room for one more call refuses it before it looks at it. Makes the call again then,
-    /// up to four times, with pauses of a tenth of a second and twice as long each.
+    /// up to four times, with pauses of a tenth of a second and twice as long each, within one deadline.
     template <class Attempt>
     grpc::Status again_where_busy(const Attempt& attempt) {
         constexpr int kAgain = 4;
         constexpr auto kPause = std::chrono::milliseconds(100);
+        const auto deadline = std::chrono::system_clock::now() + options_.deadline;
         for (int made = 0;; ++made) {
             grpc::ClientContext context;
-            set_deadline(context, options_.deadline);
+            context.set_deadline(deadline);
             const grpc::Status status = attempt(context);
-            if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || made == kAgain) return status;
-            std::this_thread::sleep_for(kPause * (1 << made));
+            const auto pause = kPause * (1 << made);
+            const bool again = is_too_many_calls(status) && made < kAgain &&
+                               std::chrono::system_clock::now() + pause < deadline;
+            if (!again) return status;
+            std::this_thread::sleep_for(pause);
         }
     }
 

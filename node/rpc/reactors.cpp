@@ -39,10 +39,6 @@ private:
 
 }  // namespace
 
-grpc::Status too_many_calls() {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls in progress from this caller, or in all"};
-}
-
 grpc::ServerUnaryReactor* answer(OpenCalls& calls, FairPool& pool, grpc::CallbackServerContext& context,
                                  std::function<grpc::Status()> work) {
     auto* const call = new AnswerReactor(calls, context);  // deletes itself in OnDone

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "node/rpc/errors.hpp"
 #include "node/rpc/fair_pool.hpp"
 #include "node/rpc/open_calls.hpp"
 
@@ -21,9 +22,6 @@ namespace assay::node {
 /// the service's method must return.
 grpc::ServerUnaryReactor* answer(OpenCalls& calls, FairPool& pool, grpc::CallbackServerContext& context,
                                  std::function<grpc::Status()> work);
-
-/// For a call that is not admitted.
-grpc::Status too_many_calls();
 
 /// One question, many messages; the next is made only when the client has taken the one before.
 ///

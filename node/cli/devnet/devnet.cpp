@@ -2,6 +2,7 @@
 // assay devnet demo|up|down
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <ostream>
 
 #include "contracts/program/names.hpp"
@@ -64,8 +65,26 @@ struct UpFlags {
     std::uint32_t buyers = 1;
     bool trade = false;
     std::uint64_t epoch = 300;
-    std::vector<unsigned> duty;
+    std::string duty;
 };
+
+/// Percentages between commas. Empty for an empty text.
+base::Outcome<std::vector<unsigned>> parse_duties(const std::string& text) {
+    std::vector<unsigned> duties;
+    for (std::size_t from = 0; !text.empty() && from <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', from), text.size());
+        unsigned duty = 0;
+        const char* const end = text.data() + comma;
+        const auto [stopped, error] = std::from_chars(text.data() + from, end, duty);
+        if (error != std::errc() || stopped != end || duty < 1 || duty > 100)
+            return base::fail(base::ErrorKind::kUsage,
+                              "--duty '" + text + "' is no list of percentages from 1 to 100",
+                              "write them between commas: --duty 8,16,32");
+        duties.push_back(duty);
+        from = comma + 1;
+    }
+    return duties;
+}
 
 /// A quarter of each epoch to seal, a quarter to open, and half as notice.
 contracts::MarketParams market_of(std::uint64_t epoch) {
@@ -76,15 +95,15 @@ contracts::MarketParams market_of(std::uint64_t epoch) {
 }
 
 /// Duties are given to the miners in turn.
-std::vector<MinerPlan> miners_of(const UpFlags& flags) {
+std::vector<MinerPlan> miners_of(const UpFlags& flags, const std::vector<unsigned>& duties) {
     std::vector<MinerPlan> miners(flags.miners);
     for (std::size_t i = 0; i < miners.size(); ++i) {
         miners[i].ask = *base::Amount::of(1'000 + 50 * i);
         // In one class until rounds have measured them, so that a first job can lease them all.
         if (flags.trade) miners[i].flags = {"--trade", "--speed-bits", "0"};
-        if (!flags.duty.empty())
+        if (!duties.empty())
             miners[i].flags.insert(miners[i].flags.end(),
-                                   {"--duty", std::to_string(flags.duty[i % flags.duty.size()])});
+                                   {"--duty", std::to_string(duties[i % duties.size()])});
     }
     return miners;
 }
@@ -123,12 +142,13 @@ void print_how_to(const Context& context, const Devnet& net, const Network& netw
 }
 
 base::Outcome<void> up(const Context& context, const UpFlags& flags) {
+    ASSAY_ASSIGN(const std::vector<unsigned> duties, parse_duties(flags.duty));
     const std::stop_token stop = stop_on_signals();
     ASSAY_TRY(start_log("warn", "devnet"));
     DevnetPlan plan;
     plan.home = devnet_home(context).root;
     plan.listen = context.settings.node;
-    plan.miners = miners_of(flags);
+    plan.miners = miners_of(flags, duties);
     plan.verifiers = flags.verifiers;
     plan.more_buyers = flags.buyers - 1;
     plan.market = market_of(flags.epoch);
@@ -186,12 +206,9 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks of 80 ms")
         ->check(CLI::Range(std::uint64_t{40}, std::uint64_t{100'000}))
         ->capture_default_str();
-    starting
-        .add_option("--duty", up_flags->duty,
-                    "Shares of the time in which the miners' workers compute, in percent, given to them "
-                    "in turn: 10,20,40")
-        ->delimiter(',')
-        ->check(CLI::Range(1U, 100U));
+    starting.add_option("--duty", up_flags->duty,
+                        "Shares of the time in which the miners' workers compute, in percent, given to them "
+                        "in turn: 8,16,32");
     verb(devnet, "down", "End the network that `devnet up` keeps running", context,
          [&context] { return down(context); });
 }

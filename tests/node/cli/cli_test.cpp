@@ -63,6 +63,16 @@ TEST_CASE("every command explains itself in the words of golden/help.txt") {
     CHECK(text == accepted);
 }
 
+TEST_CASE("devnet up takes duties from 1 to 100 between commas, and nothing else") {
+    const Cli cli;
+    for (const std::string duty : {"8,,16", ",8", "8,", "0", "101", "8;16", "8 16", "-8", "half"}) {
+        CAPTURE(duty);
+        const Run run = cli({"devnet", "up", "--duty", duty});
+        CHECK(run.code == 2);
+        CHECK(run.err.find("fix: ") != std::string::npos);
+    }
+}
+
 TEST_CASE("a wrong word is a usage error that names it") {
     const Cli cli;
     for (const auto& words :

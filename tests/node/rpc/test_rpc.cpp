@@ -170,11 +170,15 @@ TEST_CASE("a call that a busy node refuses is made again, and comes through once
     for (int i = 0; i < 500 && ledger.asked == 0; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     REQUIRE(ledger.asked == 1);
+    std::atomic<bool> calls = false;
     std::jthread frees([&] {
+        calls.wait(false);
         std::this_thread::sleep_for(std::chrono::milliseconds(150));
         ledger.released = true;
         ledger.released.notify_all();
     });
+    calls = true;
+    calls.notify_all();
     const auto second = client->get(Bytes{1});
     INFO((second.ok() ? std::string() : second.error().what));
     CHECK(second.ok());
