@@ -205,6 +205,35 @@ TEST_CASE("trade: a miner that is told to pause withdraws its lot; one that drai
             contracts::read_miner(market.state(), market.party(name).node.public_key())->forfeited.is_zero());
 }
 
+TEST_CASE("trade: a miner does not drain while whoever wants its lot of the running epoch may lease it") {
+    MarketOptions options = trading();
+    options.epochs.least_base_price = base::units(500);  // what moe asks: its lot is not too dear to be left
+    options.asks = {{"mia", 400}};
+    options.terms = {.gang = 1, .most = 1};
+    options.rounds = 6;
+    Market market(options);
+    market.start();
+    const base::PublicKey moe = market.party("moe").node.public_key();
+    const auto left = [&] {
+        const auto lot = contracts::read_lot(market.state(), clock_of(market).epoch, moe);
+        return lot && lot->job.is_zero();
+    };
+    REQUIRE(market.turn_until([&] { return at_market(market, MarketPhase::kSealing) && left(); }, 200));
+    REQUIRE(write_order(market.party("moe").notes, MinerOrder::kDrain).ok());
+    bool ended_with_lot = false;
+    REQUIRE(market.turn_until(
+        [&] {
+            const bool bound = left() && !at_market(market, MarketPhase::kStopped);
+            ended_with_lot = ended_with_lot || (market.party("moe").ended && bound);
+            return market.party("moe").ended;
+        },
+        200));
+    CHECK_FALSE(ended_with_lot);
+    CHECK_FALSE(left());
+    CHECK_FALSE(market.party("moe").error.has_value());
+    CHECK(market.party("moe").log.lines_with("draining: waits for its lot in the market") > 0);
+}
+
 TEST_CASE("trade: after its first rounds a machine is on offer in the class that it was measured in") {
     MarketOptions options = trading();
     options.rounds = 4;
