@@ -61,6 +61,8 @@ private:
     void trade(const contracts::Job& job);
     void seal_bid(const contracts::Job& job);
     void open_bid(const contracts::Job& job);
+    /// Whether the rules will take its bid's deposit out of the escrow; says it once where they will not.
+    bool covers_bid_deposit(const contracts::Job& job);
     /// Reads what its owner bids in place of the flag, at each block and by the clock.
     void look_at_bid_order();
     [[nodiscard]] base::Amount bid_price(const contracts::JobTerms& job) const;
@@ -83,6 +85,7 @@ private:
     std::optional<base::Hash256> secret_;
     std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
     std::optional<base::Amount> bid_order_;
+    bool bid_unread_ = false;  ///< whether there is an order is not known
     std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
     std::string said_of_market_;                                         ///< the last warning about its bids
     std::uint64_t unpinned_at_ = 0;                                      ///< height

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Miners that keep their machines on offer and buyers that bid for them, with real roles: nobody but the
 // roles sends anything.
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/market/book.hpp"
 #include "contracts/rules/market/clearing.hpp"
 #include "ledger/audit/payout_audit.hpp"
@@ -185,6 +186,39 @@ TEST_CASE("trade: a buyer that is gone at the opening is told that its deposit i
     CHECK(market.party("bea").log.lines_with("a sealed bid was not opened") == 1);
     REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
     CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+}
+
+TEST_CASE("trade: a job whose escrow the rules would not take the bid's deposit from says so once") {
+    MarketOptions options = trading();
+    options.rounds = 3;
+    Market plenty(options);
+    plenty.start();
+    // One base unit less than what the rules keep beside a bid in a running round.
+    const base::Amount round =
+        contracts::quote_job(contracts::params_of(plenty.state(), *plenty.job()), plenty.spec())->round_cost;
+    options.budget = round.plus(round)->plus(options.epochs.bid_deposit)->minus(base::units(1));
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.job()->round == 1 || market.ended(); }, 800));
+    const auto& log = market.party("bea").log;
+    CHECK(log.lines_with("does not bid: its escrow has to keep") == 1);
+    CHECK(log.lines_with("refused") == 0);
+}
+
+TEST_CASE("trade: a buyer that cannot read its owner's price neither bids nor leases, and says so once") {
+    Market market(trading());
+    market.start();
+    const base::Hash256 bea = market.job()->id;
+    REQUIRE_FALSE(contracts::read_lot_bid(market.state(), bea).has_value());
+    auto& notes = market.party("bea").notes;
+    REQUIRE(notes.write(bid_order_note(bea), base::as_bytes("no price")).ok());
+    bool bid = false;
+    REQUIRE_FALSE(market.turn_until(
+        [&] { return (bid = bid || contracts::read_lot_bid(market.state(), bea)), false; }, 60));
+    CHECK_FALSE(bid);
+    CHECK(market.party("bea").log.lines_with("it bids nothing meanwhile") == 1);
+    REQUIRE(write_price_order(notes, bid_order_note(bea), std::nullopt).ok());
+    CHECK(market.turn_until([&] { return contracts::read_lot_bid(market.state(), bea).has_value(); }, 60));
 }
 
 TEST_CASE("trade: a miner that is told to pause withdraws its lot; one that drains ends once it is free") {
