@@ -10,7 +10,7 @@
 #include "node/roles/following_role.hpp"
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
-#include "node/roles/lot_buyer.hpp"
+#include "node/roles/lot_choice.hpp"
 #include "node/roles/seal_notes.hpp"
 
 namespace assay::node {
@@ -84,6 +84,7 @@ private:
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
     std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
+    LotChoice choice_;
     std::optional<base::Amount> bid_order_;
     bool bid_unread_ = false;  ///< whether there is an order is not known
     std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when

@@ -15,9 +15,9 @@ namespace {
 
 std::string bid_note(const base::Hash256& job) { return "bid-seals-" + job.hex().substr(0, 16); }
 
-/// Whether what was sealed can still be had: the clock may have stood still for long since.
-bool has_lots(const contracts::StateView& state, const contracts::JobTerms& job, const SealedBid& bid) {
-    const std::vector<ClassOffer> offers = offers_for(state, job, bid.price);
+/// Whether what was sealed can still be had: the clock may have stood still for long since. The offers are
+/// those at its price.
+bool has_lots(const std::vector<ClassOffer>& offers, const SealedBid& bid) {
     return std::any_of(offers.begin(), offers.end(), [&](const ClassOffer& offer) {
         return offer.kind == bid.kind && offer.supply >= bid.lots;
     });
@@ -61,7 +61,7 @@ void BuyerRole::trade(const contracts::Job& job) {
         case BidStep::kOpen: open_bid(job); break;
     }
     if (bid_unread_) return;
-    if (const auto lease = choose_lease(state(), job, height(), bid_price(job)))
+    if (const auto lease = choice_.lease(state(), job, height(), bid_price(job)))
         offer("lease lots for job " + job.id.brief(), *lease);
 }
 
@@ -82,9 +82,10 @@ void BuyerRole::seal_bid(const contracts::Job& job) {
     const std::uint64_t epoch = contracts::read_market_clock(state()).epoch;
     const base::Amount price = bid_price(job);
     const SealedBid* const made = note->of_epoch(epoch);
-    const bool again = made != nullptr && made->price == price && has_lots(state(), job, *made);
+    const std::vector<ClassOffer>& offers = choice_.offers(state(), job, height(), price);
+    const bool again = made != nullptr && made->price == price && has_lots(offers, *made);
     if (!again) {
-        const auto choice = choose_bid(state(), job, price);
+        const auto choice = choose_bid(job, offers);
         if (!choice)
             return say_of_market("job " + job.id.brief() +
                                  " bids for nothing: no class that does for it has " +
