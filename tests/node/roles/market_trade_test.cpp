@@ -2,11 +2,10 @@
 // Miners that keep their machines on offer and buyers that bid for them, with real roles: nobody but the
 // roles sends anything.
 #include "contracts/rules/job/costs.hpp"
-#include "contracts/rules/market/book.hpp"
-#include "contracts/rules/market/clearing.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "node/roles/miner_order.hpp"
 #include "node/roles/price_order.hpp"
+#include "node/views/cleared_market.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node::test_market {
@@ -41,6 +40,25 @@ std::optional<contracts::LotAsk> ask_of(Market& market, const std::string& miner
 bool at_market(const Market& market, MarketPhase phase) { return clock_of(market).phase == phase; }
 
 base::Amount burned(const Market& market) { return contracts::read_supply(market.state()).burned; }
+
+/// What becomes of the buyer's bid at the next clearing of two bids. The market is left at the height before.
+BidWhy bid_at_clearing(Market& market, const std::string& buyer) {
+    REQUIRE(market.turn_until(
+        [&] {
+            const auto clock = clock_of(market);
+            return clock.phase == MarketPhase::kOpening && market.height() + 1 == clock.clear_at &&
+                   contracts::list_lot_bids(market.state()).size() == 2;
+        },
+        400));
+    const auto cleared =
+        ClearedMarket::of(market.state(), {.chain_id = assay::test::kChainId, .height = market.height() + 1},
+                          ClearingTime::kForeseen);
+    REQUIRE(cleared.ok());
+    REQUIRE(cleared->has_value());
+    const auto why = (*cleared)->why_bid(job_of(market, buyer).id);
+    REQUIRE(why.has_value());
+    return *why;
+}
 
 void check_payouts(Market& market) {
     const ledger::PayoutReport report = ledger::audit_payouts(market.with_evidence());
@@ -109,7 +127,7 @@ TEST_CASE("trade: a job that is outbid waits at its round's border, and goes on 
     check_payouts(market);
 }
 
-TEST_CASE("trade: who loses at its bid wins with the price that the counterfactual names") {
+TEST_CASE("trade: who loses at its bid wins with the least price that the counterfactual names") {
     MarketOptions options = trading();
     options.rounds = 8;
     options.buyers = {"bea", "ben"};
@@ -117,40 +135,47 @@ TEST_CASE("trade: who loses at its bid wins with the price that the counterfactu
     options.bids = {{"bea", 600}};
     Market market(options);
     market.start();
-    const auto about_to_clear = [&] {
-        const auto clock = clock_of(market);
-        return clock.phase == MarketPhase::kOpening && market.height() + 1 == clock.clear_at &&
-               contracts::list_lot_bids(market.state()).size() == 2;
-    };
-    REQUIRE(market.turn_until(about_to_clear, 400));
-    contracts::ClassMarket desk;
-    const std::uint64_t next = clock_of(market).epoch + 1;
-    contracts::LotClass kind;
-    for (const auto& [node, ask] : contracts::list_lot_asks(market.state())) {
-        REQUIRE(ask.opened);
-        kind = ask.kind;
-        desk.asks.push_back({node, ask.price});
-    }
-    for (const auto& [job, bid] : contracts::list_lot_bids(market.state())) {
-        REQUIRE(bid.opened);
-        CHECK(bid.kind == kind);
-        desk.bids.push_back({job, bid.lots, bid.price, 0});
-    }
-    desk.base_price = contracts::base_price_for(
-        market.state(), kind, next, contracts::read_market_params(market.state()).least_base_price);
-    const base::Hash256 bea = job_of(market, "bea").id;
-    const std::size_t place = desk.bids[0].job == bea ? 0 : 1;
-    const auto quote = contracts::critical_bid(desk, place);
-    REQUIRE(quote.has_value());
-    CHECK(*quote > base::units(600));
+    const BidWhy lost = bid_at_clearing(market, "bea");
+    CHECK(lost.end == BidEnd::kOutbid);
+    CHECK(lost.price == base::units(600));
+    REQUIRE(lost.least.has_value());
+    CHECK(*lost.least > base::units(600));
+    CHECK(lost.least_refused == contracts::Reason::kNone);
     market.turn();
-    CHECK(contracts::count_leases(market.state(), bea, next) == 0);
-    // Ties may go either way. Its owner says so while the process runs.
-    REQUIRE(
-        write_price_order(market.party("bea").notes, bid_order_note(bea), quote->plus(base::units(1))).ok());
+    CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch) == 0);
+
+    // The same market with another bid: ties are broken by a hash over the salts, which are the same.
+    const auto lots_at = [&](base::Amount price) {
+        options.bids = {{"bea", price.units()}};
+        Market other(options);
+        other.start();
+        const BidWhy bid = bid_at_clearing(other, "bea");
+        CHECK(bid.price == price);
+        REQUIRE(bid.epoch == lost.epoch);
+        REQUIRE(bid.job == lost.job);
+        other.turn();
+        return contracts::count_leases(other.state(), bid.job, bid.epoch);
+    };
+    SECTION("at that price") { CHECK(lots_at(*lost.least) == 2); }
+    SECTION("not at one base unit less") { CHECK(lots_at(*lost.least->minus(base::units(1))) == 0); }
+}
+
+TEST_CASE("trade: a buyer outbid at its flag wins with its owner's order, while the process runs") {
+    MarketOptions options = trading();
+    options.rounds = 8;
+    options.buyers = {"bea", "ben"};
+    options.caps = {{"bea", 2'000}, {"ben", 900}};
+    options.bids = {{"bea", 600}};
+    Market market(options);
+    market.start();
+    const BidWhy lost = bid_at_clearing(market, "bea");
+    market.turn();
+    CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch) == 0);
+    // Above ben's cap, whatever the next clearing's ties are.
+    REQUIRE(write_price_order(market.party("bea").notes, bid_order_note(lost.job), base::units(901)).ok());
     REQUIRE(market.turn_until(
-        [&] { return clock_of(market).epoch == next && at_market(market, MarketPhase::kNotice); }, 60));
-    CHECK(contracts::count_leases(market.state(), bea, next + 1) == 2);
+        [&] { return clock_of(market).epoch == lost.epoch && at_market(market, MarketPhase::kNotice); }, 60));
+    CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch + 1) == 2);
 }
 
 TEST_CASE("trade: processes that end between seal and opening lose nothing") {
@@ -205,7 +230,7 @@ TEST_CASE("trade: a job whose escrow the rules would not take the bid's deposit 
     CHECK(log.lines_with("refused") == 0);
 }
 
-TEST_CASE("trade: a buyer that cannot read its owner's price neither bids nor leases, and says so once") {
+TEST_CASE("trade: a buyer that cannot read its owner's price bids nothing, and says so once") {
     Market market(trading());
     market.start();
     const base::Hash256 bea = market.job()->id;
