@@ -351,6 +351,7 @@ TEST_CASE("trade: beside its gang a job leases at once what is left at the base 
         1'500));
     CHECK(won);
     CHECK(instant);
+    CHECK(market.party("bea").log.lines_with("a work unit for 1 lot of speed") > 0);
     CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
     bool both = false;
     for (std::uint32_t round = 0; round < 3; ++round)
