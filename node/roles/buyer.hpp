@@ -10,7 +10,7 @@
 #include "node/roles/following_role.hpp"
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
-#include "node/roles/lot_buyer.hpp"
+#include "node/roles/lot_choice.hpp"
 #include "node/roles/seal_notes.hpp"
 
 namespace assay::node {
@@ -61,6 +61,8 @@ private:
     void trade(const contracts::Job& job);
     void seal_bid(const contracts::Job& job);
     void open_bid(const contracts::Job& job);
+    /// Whether the rules will take its bid's deposit out of the escrow; says it once where they will not.
+    bool covers_bid_deposit(const contracts::Job& job);
     /// Reads what its owner bids in place of the flag, at each block and by the clock.
     void look_at_bid_order();
     [[nodiscard]] base::Amount bid_price(const contracts::JobTerms& job) const;
@@ -82,7 +84,9 @@ private:
     Challenger challenger_;
     std::optional<base::Hash256> secret_;
     std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
+    LotChoice choice_;
     std::optional<base::Amount> bid_order_;
+    bool bid_unread_ = false;  ///< whether there is an order is not known
     std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
     std::string said_of_market_;                                         ///< the last warning about its bids
     std::uint64_t unpinned_at_ = 0;                                      ///< height

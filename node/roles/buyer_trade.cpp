@@ -15,9 +15,9 @@ namespace {
 
 std::string bid_note(const base::Hash256& job) { return "bid-seals-" + job.hex().substr(0, 16); }
 
-/// Whether what was sealed can still be had: the clock may have stood still for long since.
-bool has_lots(const contracts::StateView& state, const contracts::JobTerms& job, const SealedBid& bid) {
-    const std::vector<ClassOffer> offers = offers_for(state, job, bid.price);
+/// Whether what was sealed can still be had: the clock may have stood still for long since. The offers are
+/// those at its price.
+bool has_lots(const std::vector<ClassOffer>& offers, const SealedBid& bid) {
     return std::any_of(offers.begin(), offers.end(), [&](const ClassOffer& offer) {
         return offer.kind == bid.kind && offer.supply >= bid.lots;
     });
@@ -40,11 +40,11 @@ void BuyerRole::look_at_bid_order() {
     if (order_seen_ && order_seen_->first == height() && now < order_seen_->second + kOrderPauseNs) return;
     order_seen_ = {height(), now};
     const auto ordered = read_price_order(parts().seams.disk, bid_order_note(options_.job));
-    if (ordered.ok()) {
-        bid_order_ = *ordered;
-    } else {
-        say_of_market(ordered.error().what + "; it bids as before; " + ordered.error().fix);
-    }
+    // Who cannot tell what its owner pays bids nothing, and leases nothing.
+    if (!ordered.ok() && !bid_unread_)
+        log().warn(ordered.error().what + "; it bids nothing meanwhile; " + ordered.error().fix);
+    bid_unread_ = !ordered.ok();
+    if (ordered.ok()) bid_order_ = *ordered;
 }
 
 void BuyerRole::say_of_market(const std::string& text) {
@@ -55,22 +55,37 @@ void BuyerRole::trade(const contracts::Job& job) {
     look_at_bid_order();
     switch (next_bid_step(state(), job)) {
         case BidStep::kNone: break;
-        case BidStep::kSeal: seal_bid(job); break;
+        case BidStep::kSeal:
+            if (!bid_unread_) seal_bid(job);
+            break;
         case BidStep::kOpen: open_bid(job); break;
     }
-    if (const auto lease = choose_lease(state(), job, height(), bid_price(job)))
+    if (bid_unread_) return;
+    if (const auto lease = choice_.lease(state(), job, height(), bid_price(job)))
         offer("lease lots for job " + job.id.brief(), *lease);
 }
 
+bool BuyerRole::covers_bid_deposit(const contracts::Job& job) {
+    const base::Amount deposit = contracts::read_market_params(state()).bid_deposit;
+    if (contracts::check_spare(state(), job.id, deposit)) return true;
+    say_of_market("job " + job.id.brief() +
+                  " does not bid: its escrow has to keep what this round and the next can cost at its cap, "
+                  "beside the bid's deposit of " +
+                  base::to_text(deposit) + fix_of(job.id));
+    return false;
+}
+
 void BuyerRole::seal_bid(const contracts::Job& job) {
+    if (!covers_bid_deposit(job)) return;
     auto note = read_seals<SealedBid>(parts().seams.disk, bid_note(job.id));
     if (!note.ok()) return fail_with(OwnFailure::kNotes, note.error());
     const std::uint64_t epoch = contracts::read_market_clock(state()).epoch;
     const base::Amount price = bid_price(job);
     const SealedBid* const made = note->of_epoch(epoch);
-    const bool again = made != nullptr && made->price == price && has_lots(state(), job, *made);
+    const std::vector<ClassOffer>& offers = choice_.offers(state(), job, height(), price);
+    const bool again = made != nullptr && made->price == price && has_lots(offers, *made);
     if (!again) {
-        const auto choice = choose_bid(state(), job, price);
+        const auto choice = choose_bid(job, offers);
         if (!choice)
             return say_of_market("job " + job.id.brief() +
                                  " bids for nothing: no class that does for it has " +
@@ -89,8 +104,8 @@ void BuyerRole::seal_bid(const contracts::Job& job) {
         if (auto written = write_seals(parts().seams.disk, bid_note(job.id), *note); !written.ok())
             return fail_with(OwnFailure::kNotes, written.error());
         log().info("job " + job.id.brief() + " bids " + base::to_text(price) + " a work unit for " +
-                   std::to_string(choice->lots) + " lots of speed " + std::to_string(choice->kind.speed) +
-                   " in epoch " + std::to_string(epoch + 1));
+                   std::to_string(choice->lots) + (choice->lots == 1 ? " lot" : " lots") + " of speed " +
+                   std::to_string(choice->kind.speed) + " in epoch " + std::to_string(epoch + 1));
     }
     const SealedBid& bid = note->sealed.back();
     offer("seal a bid for job " + job.id.brief(),

@@ -111,9 +111,7 @@ std::vector<ClassOffer> offers_for(const contracts::StateView& state, const cont
     return offers;
 }
 
-std::optional<BidChoice> choose_bid(const contracts::StateView& state, const contracts::JobTerms& job,
-                                    Amount price) {
-    const std::vector<ClassOffer> offers = offers_for(state, job, price);
+std::optional<BidChoice> choose_bid(const contracts::JobTerms& job, const std::vector<ClassOffer>& offers) {
     const std::uint32_t gang = job.spec.market.terms.gang;
     if (offers.empty() || offers.front().supply < gang) return std::nullopt;
     return BidChoice{offers.front().kind, gang};

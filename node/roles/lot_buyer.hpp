@@ -38,9 +38,8 @@ struct BidChoice {
     contracts::LotClass kind;
     std::uint32_t lots = 0;
 };
-/// Its gang, in the best class that has so many lots; nothing: none has.
-std::optional<BidChoice> choose_bid(const contracts::StateView& state, const contracts::JobTerms& job,
-                                    base::Amount price);
+/// Its gang, in the best of offers_for() that has so many lots; nothing: none has.
+std::optional<BidChoice> choose_bid(const contracts::JobTerms& job, const std::vector<ClassOffer>& offers);
 
 enum class BidStep : std::uint8_t { kNone, kSeal, kOpen };
 /// What the job does next about its bid. It seals one while it waits, or has a round to come behind the

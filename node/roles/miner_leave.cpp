@@ -49,6 +49,14 @@ std::string bound_by(const contracts::StateView& state, const contracts::Job& jo
     return {};
 }
 
+/// Whether whoever wants the miner's lot of the running epoch may still lease it: while the clock runs, it
+/// cannot be withdrawn.
+bool may_be_leased(const contracts::StateView& state, const base::PublicKey& miner) {
+    const contracts::MarketClock clock = contracts::read_market_clock(state);
+    const auto lot = contracts::read_lot(state, clock.epoch, miner);
+    return clock.phase != contracts::MarketPhase::kStopped && lot && lot->job.is_zero();
+}
+
 }  // namespace
 
 void MinerRole::look_at_order() {
@@ -79,7 +87,7 @@ std::string MinerRole::still_needed_for() {
     if (is_sending()) return "a transaction that is under way";
     if (!contracts::list_open_games(state(), me()).empty() || games_.computing()) return "a dispute";
     if (next_lot_step(state(), me(), std::nullopt) == LotStep::kWithdraw ||
-        contracts::read_lot_ask(state(), me()))
+        contracts::read_lot_ask(state(), me()) || may_be_leased(state(), me()))
         return "its lot in the market";
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "contracts/rules/state/state.hpp"
 #include "contracts/rules/transactions.hpp"
 
 namespace assay::node {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/identity/tables.hpp"
-#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/phases.hpp"
 #include "contracts/rules/job/tables.hpp"
@@ -21,20 +20,6 @@ namespace {
 Checked check_sealing(const MarketClock& clock) {
     const bool takes = clock.phase == MarketPhase::kSealing || clock.phase == MarketPhase::kStopped;
     return takes ? Checked{} : failed(Reason::kWrongWindow);
-}
-
-/// Whether the job can do without a deposit: the round that runs, and the one behind it, keep what they can
-/// cost at the job's cap. Fees of the running one are taken from the escrow when it is settled.
-Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {
-    const JobProgress progress = required(read_job_progress(state, job));
-    std::optional<Amount> kept = deposit;
-    if (progress.phase == JobPhase::kRounds) {
-        const JobTerms terms = required(read_job_terms(state, job));
-        const auto cost =
-            round_cost(params_of(state, terms), terms.spec, terms.spec.market.max_price, terms.slot_work);
-        for (int round = 0; round < 2 && kept; ++round) kept = cost ? kept->plus(*cost) : std::nullopt;
-    }
-    return kept && *kept <= progress.escrow ? Checked{} : failed(Reason::kEscrowTooSmall);
 }
 
 /// The terms of a job that trades in the market, asked by its buyer's node.

@@ -39,4 +39,17 @@ Checked check_cover(const StateView& state, const Hash256& job, const LotClass& 
     return cost && escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
 }
 
+Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {
+    const JobProgress progress = required(read_job_progress(state, job));
+    std::optional<Amount> kept = deposit;
+    // Fees of the running round are taken from the escrow when it is settled.
+    if (progress.phase == JobPhase::kRounds) {
+        const JobTerms terms = required(read_job_terms(state, job));
+        const auto cost =
+            round_cost(params_of(state, terms), terms.spec, terms.spec.market.max_price, terms.slot_work);
+        for (int round = 0; round < 2 && kept; ++round) kept = cost ? kept->plus(*cost) : std::nullopt;
+    }
+    return kept && *kept <= progress.escrow ? Checked{} : failed(Reason::kEscrowTooSmall);
+}
+
 }  // namespace assay::contracts

@@ -28,5 +28,8 @@ Checked check_wish(const JobTerms& job, const LotClass& kind, Amount price);
 Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
 /// The same, and whether its escrow holds the dearest course of a round at that price.
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
+/// Whether the job can do without the deposit of a sealed bid: a round that runs, and the one behind it, keep
+/// what they can cost at the job's cap. kEscrowTooSmall. REQUIRES a job that is on the ledger.
+Checked check_spare(const StateView& state, const Hash256& job, Amount deposit);
 
 }  // namespace assay::contracts

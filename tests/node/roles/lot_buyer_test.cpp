@@ -13,7 +13,8 @@ using contracts::LotClass;
 namespace {
 
 std::optional<BidChoice> choice_of(MarketWorld& w, std::uint64_t price) {
-    return choose_bid(w.env.state(), w.env.job(w.first), amount(price));
+    const contracts::Job job = w.env.job(w.first);
+    return choose_bid(job, offers_for(w.env.state(), job, amount(price)));
 }
 
 /// Lots that stand, opened, from the next epoch on.
@@ -84,7 +85,7 @@ TEST_CASE("lot buyer: what lots cost last moves a bid to another class") {
     w.seal_lot("m2", {150, twin, 9});
     w.open_and_clear();
     w.to_next_epoch();
-    CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == kFast);
+    CHECK(choice_of(w, 900)->kind == kFast);
     // Two jobs want the one lot of the class: its price is now what the loser bid.
     w.seal_bid("buyer", {1, 600, kFast});
     w.seal_bid("other", {1, 900, kFast});
@@ -95,7 +96,7 @@ TEST_CASE("lot buyer: what lots cost last moves a bid to another class") {
     // What the winner paid: the loser's bid, or a unit more where it would have lost the tie.
     CHECK(dearer.expected >= amount(600));
     CHECK(dearer.expected <= amount(601));
-    CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == twin);
+    CHECK(choice_of(w, 900)->kind == twin);
     // An epoch later it counts an eighth less; what the state has forgotten counts no more.
     const auto pass_epoch = [&] {
         w.seal_bid("buyer", {1, 1, LotClass{program::Profile::kF32, 1, 1, 1}});  // the clock goes on
@@ -105,9 +106,9 @@ TEST_CASE("lot buyer: what lots cost last moves a bid to another class") {
     pass_epoch();
     const std::uint64_t before = dearer.expected.units();
     CHECK(offers_for(w.env.state(), job(), amount(900)).back().expected == amount(before - (before + 7) / 8));
-    CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == twin);
+    CHECK(choice_of(w, 900)->kind == twin);
     for (std::uint32_t i = 0; i < w.params().history_epochs; ++i) pass_epoch();
-    CHECK(choose_bid(w.env.state(), job(), amount(900))->kind == kFast);
+    CHECK(choice_of(w, 900)->kind == kFast);
 }
 
 TEST_CASE("lot buyer: the steps of a bid, and none once the last round runs or the job is cancelled") {

@@ -42,6 +42,7 @@ struct MarketOptions {
     std::map<std::string, double> challenges;    ///< `challenge` of single verifiers and buyers
     program::MarketTerms terms;                  ///< of every job; none: each holds an auction of its own
     std::map<std::string, std::uint64_t> caps;   ///< of single buyers' jobs; 1,000 of the others
+    std::optional<base::Amount> budget;          ///< of every job; none: plenty
     std::map<std::string, std::uint64_t> bids;   ///< BuyerOptions::bid of single buyers
     contracts::MarketParams epochs = {.epoch = 20, .seal_window = 5, .open_window = 5};
 

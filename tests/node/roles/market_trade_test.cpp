@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Miners that keep their machines on offer and buyers that bid for them, with real roles: nobody but the
 // roles sends anything.
-#include "contracts/rules/market/book.hpp"
-#include "contracts/rules/market/clearing.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "node/roles/miner_order.hpp"
 #include "node/roles/price_order.hpp"
+#include "node/views/cleared_market.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node::test_market {
@@ -40,6 +40,25 @@ std::optional<contracts::LotAsk> ask_of(Market& market, const std::string& miner
 bool at_market(const Market& market, MarketPhase phase) { return clock_of(market).phase == phase; }
 
 base::Amount burned(const Market& market) { return contracts::read_supply(market.state()).burned; }
+
+/// What becomes of the buyer's bid at the next clearing of two bids. The market is left at the height before.
+BidWhy bid_at_clearing(Market& market, const std::string& buyer) {
+    REQUIRE(market.turn_until(
+        [&] {
+            const auto clock = clock_of(market);
+            return clock.phase == MarketPhase::kOpening && market.height() + 1 == clock.clear_at &&
+                   contracts::list_lot_bids(market.state()).size() == 2;
+        },
+        400));
+    const auto cleared =
+        ClearedMarket::of(market.state(), {.chain_id = assay::test::kChainId, .height = market.height() + 1},
+                          ClearingTime::kForeseen);
+    REQUIRE(cleared.ok());
+    REQUIRE(cleared->has_value());
+    const auto why = (*cleared)->why_bid(job_of(market, buyer).id);
+    REQUIRE(why.has_value());
+    return *why;
+}
 
 void check_payouts(Market& market) {
     const ledger::PayoutReport report = ledger::audit_payouts(market.with_evidence());
@@ -108,7 +127,7 @@ TEST_CASE("trade: a job that is outbid waits at its round's border, and goes on 
     check_payouts(market);
 }
 
-TEST_CASE("trade: who loses at its bid wins with the price that the counterfactual names") {
+TEST_CASE("trade: who loses at its bid wins with the least price that the counterfactual names") {
     MarketOptions options = trading();
     options.rounds = 8;
     options.buyers = {"bea", "ben"};
@@ -116,40 +135,47 @@ TEST_CASE("trade: who loses at its bid wins with the price that the counterfactu
     options.bids = {{"bea", 600}};
     Market market(options);
     market.start();
-    const auto about_to_clear = [&] {
-        const auto clock = clock_of(market);
-        return clock.phase == MarketPhase::kOpening && market.height() + 1 == clock.clear_at &&
-               contracts::list_lot_bids(market.state()).size() == 2;
-    };
-    REQUIRE(market.turn_until(about_to_clear, 400));
-    contracts::ClassMarket desk;
-    const std::uint64_t next = clock_of(market).epoch + 1;
-    contracts::LotClass kind;
-    for (const auto& [node, ask] : contracts::list_lot_asks(market.state())) {
-        REQUIRE(ask.opened);
-        kind = ask.kind;
-        desk.asks.push_back({node, ask.price});
-    }
-    for (const auto& [job, bid] : contracts::list_lot_bids(market.state())) {
-        REQUIRE(bid.opened);
-        CHECK(bid.kind == kind);
-        desk.bids.push_back({job, bid.lots, bid.price, 0});
-    }
-    desk.base_price = contracts::base_price_for(
-        market.state(), kind, next, contracts::read_market_params(market.state()).least_base_price);
-    const base::Hash256 bea = job_of(market, "bea").id;
-    const std::size_t place = desk.bids[0].job == bea ? 0 : 1;
-    const auto quote = contracts::critical_bid(desk, place);
-    REQUIRE(quote.has_value());
-    CHECK(*quote > base::units(600));
+    const BidWhy lost = bid_at_clearing(market, "bea");
+    CHECK(lost.end == BidEnd::kOutbid);
+    CHECK(lost.price == base::units(600));
+    REQUIRE(lost.least.has_value());
+    CHECK(*lost.least > base::units(600));
+    CHECK(lost.least_refused == contracts::Reason::kNone);
     market.turn();
-    CHECK(contracts::count_leases(market.state(), bea, next) == 0);
-    // Ties may go either way. Its owner says so while the process runs.
-    REQUIRE(
-        write_price_order(market.party("bea").notes, bid_order_note(bea), quote->plus(base::units(1))).ok());
+    CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch) == 0);
+
+    // The same market with another bid: ties are broken by a hash over the salts, which are the same.
+    const auto lots_at = [&](base::Amount price) {
+        options.bids = {{"bea", price.units()}};
+        Market other(options);
+        other.start();
+        const BidWhy bid = bid_at_clearing(other, "bea");
+        CHECK(bid.price == price);
+        REQUIRE(bid.epoch == lost.epoch);
+        REQUIRE(bid.job == lost.job);
+        other.turn();
+        return contracts::count_leases(other.state(), bid.job, bid.epoch);
+    };
+    SECTION("at that price") { CHECK(lots_at(*lost.least) == 2); }
+    SECTION("not at one base unit less") { CHECK(lots_at(*lost.least->minus(base::units(1))) == 0); }
+}
+
+TEST_CASE("trade: a buyer outbid at its flag wins with its owner's order, while the process runs") {
+    MarketOptions options = trading();
+    options.rounds = 8;
+    options.buyers = {"bea", "ben"};
+    options.caps = {{"bea", 2'000}, {"ben", 900}};
+    options.bids = {{"bea", 600}};
+    Market market(options);
+    market.start();
+    const BidWhy lost = bid_at_clearing(market, "bea");
+    market.turn();
+    CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch) == 0);
+    // Above ben's cap, whatever the next clearing's ties are.
+    REQUIRE(write_price_order(market.party("bea").notes, bid_order_note(lost.job), base::units(901)).ok());
     REQUIRE(market.turn_until(
-        [&] { return clock_of(market).epoch == next && at_market(market, MarketPhase::kNotice); }, 60));
-    CHECK(contracts::count_leases(market.state(), bea, next + 1) == 2);
+        [&] { return clock_of(market).epoch == lost.epoch && at_market(market, MarketPhase::kNotice); }, 60));
+    CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch + 1) == 2);
 }
 
 TEST_CASE("trade: processes that end between seal and opening lose nothing") {
@@ -187,6 +213,39 @@ TEST_CASE("trade: a buyer that is gone at the opening is told that its deposit i
     CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
 }
 
+TEST_CASE("trade: a job whose escrow the rules would not take the bid's deposit from says so once") {
+    MarketOptions options = trading();
+    options.rounds = 3;
+    Market plenty(options);
+    plenty.start();
+    // One base unit less than what the rules keep beside a bid in a running round.
+    const base::Amount round =
+        contracts::quote_job(contracts::params_of(plenty.state(), *plenty.job()), plenty.spec())->round_cost;
+    options.budget = round.plus(round)->plus(options.epochs.bid_deposit)->minus(base::units(1));
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.job()->round == 1 || market.ended(); }, 800));
+    const auto& log = market.party("bea").log;
+    CHECK(log.lines_with("does not bid: its escrow has to keep") == 1);
+    CHECK(log.lines_with("refused") == 0);
+}
+
+TEST_CASE("trade: a buyer that cannot read its owner's price bids nothing, and says so once") {
+    Market market(trading());
+    market.start();
+    const base::Hash256 bea = market.job()->id;
+    REQUIRE_FALSE(contracts::read_lot_bid(market.state(), bea).has_value());
+    auto& notes = market.party("bea").notes;
+    REQUIRE(notes.write(bid_order_note(bea), base::as_bytes("no price")).ok());
+    bool bid = false;
+    REQUIRE_FALSE(market.turn_until(
+        [&] { return (bid = bid || contracts::read_lot_bid(market.state(), bea)), false; }, 60));
+    CHECK_FALSE(bid);
+    CHECK(market.party("bea").log.lines_with("it bids nothing meanwhile") == 1);
+    REQUIRE(write_price_order(notes, bid_order_note(bea), std::nullopt).ok());
+    CHECK(market.turn_until([&] { return contracts::read_lot_bid(market.state(), bea).has_value(); }, 60));
+}
+
 TEST_CASE("trade: a miner that is told to pause withdraws its lot; one that drains ends once it is free") {
     Market market(trading());
     market.start();
@@ -203,6 +262,35 @@ TEST_CASE("trade: a miner that is told to pause withdraws its lot; one that drai
     for (const char* name : {"mia", "moe"})
         CHECK(
             contracts::read_miner(market.state(), market.party(name).node.public_key())->forfeited.is_zero());
+}
+
+TEST_CASE("trade: a miner does not drain while whoever wants its lot of the running epoch may lease it") {
+    MarketOptions options = trading();
+    options.epochs.least_base_price = base::units(500);  // what moe asks: its lot is not too dear to be left
+    options.asks = {{"mia", 400}};
+    options.terms = {.gang = 1, .most = 1};
+    options.rounds = 6;
+    Market market(options);
+    market.start();
+    const base::PublicKey moe = market.party("moe").node.public_key();
+    const auto left = [&] {
+        const auto lot = contracts::read_lot(market.state(), clock_of(market).epoch, moe);
+        return lot && lot->job.is_zero();
+    };
+    REQUIRE(market.turn_until([&] { return at_market(market, MarketPhase::kSealing) && left(); }, 200));
+    REQUIRE(write_order(market.party("moe").notes, MinerOrder::kDrain).ok());
+    bool ended_with_lot = false;
+    REQUIRE(market.turn_until(
+        [&] {
+            const bool bound = left() && !at_market(market, MarketPhase::kStopped);
+            ended_with_lot = ended_with_lot || (market.party("moe").ended && bound);
+            return market.party("moe").ended;
+        },
+        200));
+    CHECK_FALSE(ended_with_lot);
+    CHECK_FALSE(left());
+    CHECK_FALSE(market.party("moe").error.has_value());
+    CHECK(market.party("moe").log.lines_with("draining: waits for its lot in the market") > 0);
 }
 
 TEST_CASE("trade: after its first rounds a machine is on offer in the class that it was measured in") {
@@ -263,6 +351,7 @@ TEST_CASE("trade: beside its gang a job leases at once what is left at the base 
         1'500));
     CHECK(won);
     CHECK(instant);
+    CHECK(market.party("bea").log.lines_with("a work unit for 1 lot of speed") > 0);
     CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
     bool both = false;
     for (std::uint32_t round = 0; round < 3; ++round)

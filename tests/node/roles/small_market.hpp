@@ -52,6 +52,7 @@ public:
         job_.spec.inner_state = options_.inner_state;
         if (options_.max_update_norm) job_.spec.train.max_update_norm = *options_.max_update_norm;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
+        if (options_.budget) job_.spec.market.budget = *options_.budget;
         job_.spec.security.gain_bound = base::units(10'000);
         if (!options_.draw_everything) {
             job_.spec.security.audit_threshold = UINT64_MAX >> 4;
