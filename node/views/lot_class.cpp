@@ -82,4 +82,19 @@ std::string class_words(const contracts::LotClass& kind) {
            size_words(kind.network) + " Mbit/s";
 }
 
+std::uint64_t largest_class(const LotsByClass& lots) {
+    std::uint64_t most = 0;
+    for (const auto& [kind, count] : lots) most = std::max(most, count);
+    return most;
+}
+
+std::string no_gang_text(std::uint32_t gang, const LotsByClass& lots) {
+    const std::string text =
+        "no class alone has " + std::to_string(gang) + (gang == 1 ? " lot: " : " lots: ");
+    std::string counts;
+    for (const auto& [kind, count] : lots)
+        counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " of " + class_code(kind);
+    return text + (counts.empty() ? "none stands or is left" : counts);
+}
+
 }  // namespace assay::node

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Obstacle {
         visit("unit", unit);
     }
 };
+
+/// Lots that are offered for the next clearing or left in an epoch, by node.
+std::map<base::PublicKey, contracts::LotClass> lots_on_offer(const contracts::StateView& state);
 
 /// Lots that stand or are left, by what keeps them from the job: the first of these in this order.
 struct FittingLots {

@@ -33,10 +33,10 @@ TEST_CASE(
     const MarketBench bench = measured("clearing 1000x1000", true);
     CHECK(bench.welfare.empty());
     // Beside the relaxation, and beside the integer program.
-    CHECK(names_of(bench) ==
-          std::vector<std::string>{"why_ms, bid", "why_ms, ask", "why_ms, bid, from the state",
-                                   "why_ms, ask, from the state", "clearing_ms", "welfare", "clearing_ms",
-                                   "welfare"});
+    CHECK(names_of(bench) == std::vector<std::string>{"why_ms, bid", "why_ms, ask",
+                                                      "why_ms, bid, from the state",
+                                                      "why_ms, ask, from the state", "clearing_ms", "welfare",
+                                                      "clearing_ms", "welfare"});
     for (const MarketRow& row : bench.rows) {
         CAPTURE(row.name);
         CHECK(row.shape == "1000x1000");
