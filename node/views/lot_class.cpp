@@ -8,11 +8,17 @@
 #include <cstdio>
 #include <optional>
 
+#include "contracts/program/limits.hpp"
 #include "contracts/program/names.hpp"
 
 namespace assay::node {
 
 namespace {
+
+// A job can ask for every class that a lot may state, and for none beyond.
+static_assert(program::kMostSpeedBits == contracts::kMaxSpeedBits);
+static_assert(program::kMostMemoryBits == contracts::kMaxMemoryBits);
+static_assert(program::kMostNetworkBits == contracts::kMaxNetworkBits);
 
 constexpr double kSpeedUnit = 1'000;  // the ledger counts thousandths of a work unit per height
 
