@@ -251,15 +251,8 @@ TEST_CASE("a number of epochs below one is refused with a range of whole numbers
     CHECK(made.offline({"market", "history", "--epochs", "1"}).code == 0);
 }
 
-TEST_CASE("plan names the classes of lots that do for a job, what they cost and the wait for a gang") {
-    MarketHome made;
-    made.write();
-    const auto text = made.cli.write("text.txt", tests::small_text(1));
-    REQUIRE(made.cli({"data", "pack", text.string(), "--out", (made.cli.home() / "data").string(),
-                      "--vocabulary", "320"})
-                .code == 0);
-    const auto job = made.cli
-                         .write("job.toml", R"([job]
+/// A job that leases two machines of at least eight bits of speed.
+constexpr const char* kLeasingJob = R"([job]
 name = "tiny"
 slots = 2
 rounds = 2
@@ -287,8 +280,16 @@ least_speed = 8
 q = 0.25
 segment_steps = 2
 gain_bound = "10000u"
-)")
-                         .string();
+)";
+
+TEST_CASE("plan names the classes of lots that do for a job, what they cost and the wait for a gang") {
+    MarketHome made;
+    made.write();
+    const auto text = made.cli.write("text.txt", tests::small_text(1));
+    REQUIRE(made.cli({"data", "pack", text.string(), "--out", (made.cli.home() / "data").string(),
+                      "--vocabulary", "320"})
+                .code == 0);
+    const auto job = made.cli.write("job.toml", kLeasingJob).string();
     const json alone = made.cli({"plan", job, "-o", "json"}).json();
     CHECK(alone.at("leases").at("gang") == 2);
     CHECK(alone.at("leases").at("classes").empty());
