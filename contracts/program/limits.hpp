@@ -15,7 +15,11 @@
 namespace assay::program {
 
 inline constexpr std::uint32_t kMaxSlots = 256;
-inline constexpr std::uint8_t kMaxClassBits = 64;  ///< of a size of a lot's class: it is a number of bits
+// Bits of the largest class of lots that there is: no machine is of a larger one, and a job that asks for
+// more would wait for ever.
+inline constexpr std::uint8_t kMostSpeedBits = 62;
+inline constexpr std::uint8_t kMostMemoryBits = 20;
+inline constexpr std::uint8_t kMostNetworkBits = 24;
 inline constexpr std::uint32_t kMaxRounds = 10'000;
 inline constexpr std::uint32_t kMaxInnerSteps = 16'384;  ///< fingerprints of a trace
 inline constexpr std::uint32_t kMaxSegments = 256;  ///< of a slot's round; boundaries of a trace less one

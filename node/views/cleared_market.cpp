@@ -8,6 +8,7 @@
 #include "contracts/rules/market/book.hpp"
 #include "contracts/rules/market/terms.hpp"
 #include "contracts/rules/market/tie_seed.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::node {
@@ -106,6 +107,7 @@ base::Outcome<std::optional<ClearedMarket>> ClearedMarket::of(const contracts::S
     ClearedMarket market(before, block, time);
     market.epoch_ = clock.epoch + 1;
     market.gather();
+    market.clear();
     if (!market.agrees()) {
         return base::fail(base::ErrorKind::kVerification,
                           "the clearing of epoch " + std::to_string(market.epoch_) +
@@ -144,6 +146,10 @@ void ClearedMarket::gather() {
     }
 }
 
+void ClearedMarket::clear() {
+    for (const auto& [kind, market] : classes_) outcomes_.emplace(kind, contracts::clear_class(market));
+}
+
 bool ClearedMarket::agrees() const {
     using Leased = std::tuple<Hash256, PublicKey, Amount>;
     std::set<Leased> leased;
@@ -153,7 +159,7 @@ bool ClearedMarket::agrees() const {
             leased.insert({event.job, event.node, event.amount});
     }
     for (const auto& [kind, market] : classes_) {
-        const auto matches = contracts::clear_class(market).matches;
+        const auto& matches = outcomes_.at(kind).matches;
         sold[kind] = matches.size();
         for (const contracts::Match& match : matches)
             if (!leased.contains({market.bids[match.bid].job, market.asks[match.ask].node, match.price}))
@@ -174,6 +180,12 @@ Reason ClearedMarket::refusal_at(const BidWhy& bid, Amount price) const {
     // The opening would have refused a price above the cap; a clearing never sees one.
     if (const auto fits = contracts::check_fits(*before_, bid.job, bid.kind, price); !fits)
         return fits.error();
+    // Where nothing but the market falls due, the clearing finds the escrow as it stands here.
+    const auto due = contracts::first_due(*before_, {}, block_.height);
+    if (due && due->kind == contracts::DueKind::kMarket) {
+        const auto covered = contracts::check_cover(*before_, bid.job, bid.kind, price);
+        return covered ? Reason::kNone : covered.error();
+    }
     contracts::Overlay other(*before_);
     contracts::LotBid record = *contracts::read_lot_bid(*before_, bid.job);
     record.price = price;
@@ -204,7 +216,7 @@ std::optional<BidWhy> ClearedMarket::why_bid(const Hash256& job) const {
     const std::size_t place = place_of(market, job).value();
     why.base_price = market.base_price;
     why.offered = market.asks.size();
-    for (const contracts::Match& match : contracts::clear_class(market).matches)
+    for (const contracts::Match& match : outcomes_.at(record->kind).matches)
         if (match.bid == place) why.pays = match.price;
     why.least = contracts::critical_bid(market, place);
     if (why.pays) {
@@ -241,7 +253,7 @@ std::optional<AskWhy> ClearedMarket::why_ask(const PublicKey& node) const {
     const std::size_t place = place_of(market, node).value();
     why.base_price = market.base_price;
     for (const contracts::ClassBid& bid : market.bids) why.wanted += bid.lots;
-    for (const contracts::Match& match : contracts::clear_class(market).matches)
+    for (const contracts::Match& match : outcomes_.at(record->kind).matches)
         if (match.ask == place) why.gets = match.price;
     why.most = contracts::critical_ask(market, place);
     why.end = why.gets ? AskEnd::kSold : why.most ? AskEnd::kTooDear : AskEnd::kNotWanted;
@@ -268,7 +280,7 @@ std::optional<WaitWhy> ClearedMarket::why_wait(const Hash256& job) const {
     if (const auto found = classes_.find(why.kind); found != classes_.end()) {
         const ClassMarket& market = found->second;
         why.base_price = market.base_price;
-        const auto matches = contracts::clear_class(market).matches;
+        const auto& matches = outcomes_.at(why.kind).matches;
         std::set<std::size_t> sold;
         for (const contracts::Match& match : matches) sold.insert(match.ask);
         for (std::size_t ask = 0; ask < market.asks.size(); ++ask)

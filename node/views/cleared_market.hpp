@@ -182,6 +182,7 @@ public:
 private:
     ClearedMarket(const contracts::StateView& before, contracts::BlockContext block, ClearingTime time);
     void gather();
+    void clear();
     [[nodiscard]] bool agrees() const;
     [[nodiscard]] contracts::Reason refusal_at(const BidWhy& bid, base::Amount price) const;
 
@@ -191,6 +192,7 @@ private:
     std::uint64_t epoch_ = 0;
     contracts::Events told_;  ///< by the block's own deadlines
     std::map<contracts::LotClass, contracts::ClassMarket> classes_;
+    std::map<contracts::LotClass, contracts::ClassOutcome> outcomes_;  ///< of each of these, by the law
     std::map<base::Hash256, contracts::Reason> bids_aside_;
     std::set<base::PublicKey> asks_aside_;
 };

@@ -8,11 +8,17 @@
 #include <cstdio>
 #include <optional>
 
+#include "contracts/program/limits.hpp"
 #include "contracts/program/names.hpp"
 
 namespace assay::node {
 
 namespace {
+
+// A job can ask for every class that a lot may state, and for none beyond.
+static_assert(program::kMostSpeedBits == contracts::kMaxSpeedBits);
+static_assert(program::kMostMemoryBits == contracts::kMaxMemoryBits);
+static_assert(program::kMostNetworkBits == contracts::kMaxNetworkBits);
 
 constexpr double kSpeedUnit = 1'000;  // the ledger counts thousandths of a work unit per height
 
@@ -80,6 +86,21 @@ std::string class_words(const contracts::LotClass& kind) {
     return std::string(program::to_text(kind.profile)) + ", speed " + std::to_string(kind.speed) + " (" +
            speed_words(kind.speed) + " work units a block), " + size_words(kind.memory) + " GiB, " +
            size_words(kind.network) + " Mbit/s";
+}
+
+std::uint64_t largest_class(const LotsByClass& lots) {
+    std::uint64_t most = 0;
+    for (const auto& [kind, count] : lots) most = std::max(most, count);
+    return most;
+}
+
+std::string no_gang_text(std::uint32_t gang, const LotsByClass& lots) {
+    const std::string text =
+        "no class alone has " + std::to_string(gang) + (gang == 1 ? " lot: " : " lots: ");
+    std::string counts;
+    for (const auto& [kind, count] : lots)
+        counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " of " + class_code(kind);
+    return text + (counts.empty() ? "none stands or is left" : counts);
 }
 
 }  // namespace assay::node

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,12 @@ std::string class_words(const contracts::LotClass& kind);
 std::string size_words(std::uint8_t bits);
 /// The same of verified speeds, in work units per block: "0.016–0.031".
 std::string speed_words(std::uint8_t bits);
+
+/// How many lots each class has.
+using LotsByClass = std::map<contracts::LotClass, std::uint64_t>;
+/// The most that one class has; 0 of no class. A gang bids for one class, so that lots of several make none.
+std::uint64_t largest_class(const LotsByClass& lots);
+/// Of lots among which no class has a gang: "no class alone has 2 lots: 1 of f32/9/5/0, 1 of f32/10/5/0".
+std::string no_gang_text(std::uint32_t gang, const LotsByClass& lots);
 
 }  // namespace assay::node

@@ -20,10 +20,6 @@ using base::PublicKey;
 using contracts::LotClass;
 using contracts::MarketPhase;
 
-std::string counted(std::uint64_t count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 Obstacle plain(const char* token, std::string text) { return {token, std::move(text), {}, {}, ""}; }
 
 Obstacle lacking(const char* token, std::string text, std::uint64_t needs, std::uint64_t has,
@@ -67,16 +63,6 @@ public:
             if (at->second.lowest) return at->second;
         return std::nullopt;
     }
-    /// Lots that are offered for the next clearing or left in an epoch, by node.
-    [[nodiscard]] std::map<PublicKey, LotClass> lots() const {
-        std::map<PublicKey, LotClass> found;
-        for (const auto& [node, ask] : contracts::list_lot_asks(state_))
-            if (ask.opened) found.emplace(node, ask.kind);
-        for (const std::uint64_t epoch : {clock_.epoch, clock_.epoch + 1})
-            for (const auto& [node, lot] : contracts::list_lots(state_, epoch))
-                if (lot.job.is_zero()) found.emplace(node, lot.kind);
-        return found;
-    }
     [[nodiscard]] std::uint64_t sealed_lots() const {
         std::uint64_t opened = 0;
         for (const auto& [node, ask] : contracts::list_lot_asks(state_)) opened += ask.opened ? 1U : 0U;
@@ -95,6 +81,19 @@ public:
                counted(clock_.end > height_ ? clock_.end - height_ : 0, "block");
     }
 
+    /// What was sealed and cannot be opened yet.
+    [[nodiscard]] Obstacle sealed(const char* token, const char* what) const {
+        return lacking(token,
+                       "the " + std::string(what) + " is sealed, and is opened from block " +
+                           std::to_string(clock_.open_at) + " on",
+                       clock_.open_at, height_, "blocks");
+    }
+    /// What was leased of the next epoch. `begins`: "its lots begin".
+    [[nodiscard]] Obstacle begins(const char* begins) const {
+        return lacking("begins_at", std::string(begins) + " at block " + std::to_string(clock_.end),
+                       clock_.end, height_, "blocks");
+    }
+
 private:
     const contracts::StateView& state_;
     std::uint64_t height_;
@@ -102,34 +101,6 @@ private:
     contracts::MarketParams params_;
     std::map<LotClass, Amount> prices_;
 };
-
-/// What keeps lots of a class from a job: the first of profile, speed, memory, network, cap.
-std::uint64_t& bin_of(FittingLots& lots, const contracts::JobTerms& job, const LotClass& kind,
-                      Amount base_price) {
-    const program::MarketTerms& terms = job.spec.market.terms;
-    if (kind.profile != job.spec.profile) return lots.other_profile;
-    if (kind.speed < terms.least_speed) return lots.too_slow;
-    if (kind.memory < terms.least_memory) return lots.too_little_memory;
-    if (kind.network < terms.least_network) return lots.too_little_network;
-    return base_price > job.spec.market.max_price ? lots.above_cap : lots.fit;
-}
-
-/// `sealed`: lots whose class nobody knows yet.
-std::string breakdown(const FittingLots& lots, std::uint64_t sealed) {
-    std::string text =
-        counted(lots.all(), "lot") + (lots.all() == 1 ? " stands or is left" : " stand or are left");
-    const auto add = [&](std::uint64_t count, const char* why) {
-        if (count > 0) text += ", " + std::to_string(count) + " " + why;
-    };
-    add(lots.fit, "in classes that do");
-    add(lots.other_profile, "of another profile");
-    add(lots.too_slow, "too slow");
-    add(lots.too_little_memory, "with too little memory");
-    add(lots.too_little_network, "with too little network");
-    add(lots.above_cap, "at a base price above the job's cap");
-    if (sealed > 0) text += "; " + counted(sealed, "more lot") + (sealed == 1 ? " is sealed" : " are sealed");
-    return text;
-}
 
 class JobLook {
 public:
@@ -191,8 +162,10 @@ private:
         std::set<LotClass> fit;
         std::uint64_t too_small = 0;
         std::uint8_t largest = 0;
-        for (const auto& [node, kind] : next_.lots()) {
-            ++bin_of(look_.lots, job_, kind, next_.base_price(kind));
+        for (const auto& [node, kind] : lots_on_offer(state_)) {
+            std::uint64_t& bin = bin_of(look_.lots, job_, kind, next_.base_price(kind));
+            ++bin;
+            if (&bin == &look_.lots.fit) ++payable_[kind];
             if (!contracts::takes_class(job_, kind)) continue;
             fit.insert(kind);
             if (!step_bytes) continue;
@@ -222,10 +195,14 @@ private:
                             std::to_string(look_.gang) + " without which it does not work",
                         look_.gang, look_.leased, "lots"));
         }
+        // It has what it wants of the clearing, and waits for the epoch alone.
+        if (look_.leased_next >= look_.gang) return add(next_.begins("its lots begin"));
         if (lots.fit == 0) {
             add(lacking("no_capacity", breakdown(lots, next_.sealed_lots()), look_.gang, 0, "lots"));
         } else if (lots.fit < look_.gang) {
             add(lacking("too_few_lots", breakdown(lots, next_.sealed_lots()), look_.gang, lots.fit, "lots"));
+        } else if (const std::uint64_t most = largest_class(payable_); most < look_.gang) {
+            add(lacking("no_class_alone", no_gang_text(look_.gang, payable_), look_.gang, most, "lots"));
         }
         look_at_prices();
         look_at_escrow();
@@ -271,11 +248,10 @@ private:
         const auto bid = contracts::read_lot_bid(state_, job_.id);
         const contracts::MarketClock& clock = next_.clock();
         if (!bid) {
-            if (look_.leased_next >= look_.gang) return;
             return add(plain("no_bid", "the job has no bid for the next clearing; " + next_.sealing_text()));
         }
         if (!bid->opened) {
-            if (clock.phase != MarketPhase::kOpening) return;
+            if (clock.phase != MarketPhase::kOpening) return add(next_.sealed("bid_sealed", "bid"));
             return add(lacking("bid_not_opened",
                                "the bid is sealed, and has to be opened before block " +
                                    std::to_string(clock.clear_at) + ", or its deposit is burned",
@@ -336,6 +312,7 @@ private:
     NextClearing next_;
     JobOutlook look_;
     std::vector<LotClass> classes_;  ///< that do for the job, whatever they cost
+    LotsByClass payable_;            ///< of those, at a base price that it pays
     Amount cheapest_;
 };
 
@@ -347,12 +324,16 @@ public:
     }
 
     MinerOutlook take(const StepBytes& step_bytes) {
+        bool works = false;
         for (const std::uint64_t epoch : {next_.clock().epoch, next_.clock().epoch + 1}) {
             const auto lot = contracts::read_lot(state_, epoch, look_.node);
             if (!lot || lot->job.is_zero()) continue;
             const auto lease = contracts::read_lease(state_, lot->job, look_.node, epoch);
-            if (lease) look_.leases.push_back({lot->job, lease->price, epoch});
+            if (!lease) continue;
+            look_.leases.push_back({lot->job, lease->price, epoch});
+            works |= epoch == next_.clock().epoch;
         }
+        if (!look_.leases.empty() && !works) add(next_.begins("its lease begins"));
         const auto ask = contracts::read_lot_ask(state_, look_.node);
         if (!ask) {
             look_without_ask();
@@ -386,7 +367,7 @@ private:
 
     void look_at_seal() {
         const contracts::MarketClock& clock = next_.clock();
-        if (clock.phase != MarketPhase::kOpening) return;
+        if (clock.phase != MarketPhase::kOpening) return add(next_.sealed("ask_sealed", "lot"));
         add(lacking("ask_not_opened",
                     "the lot is sealed, and has to be opened before block " + std::to_string(clock.clear_at) +
                         ", or its deposit is burned",
@@ -481,6 +462,17 @@ private:
 };
 
 }  // namespace
+
+std::map<PublicKey, LotClass> lots_on_offer(const contracts::StateView& state) {
+    std::map<PublicKey, LotClass> found;
+    for (const auto& [node, ask] : contracts::list_lot_asks(state))
+        if (ask.opened) found.emplace(node, ask.kind);
+    const std::uint64_t running = contracts::read_market_clock(state).epoch;
+    for (const std::uint64_t epoch : {running, running + 1})
+        for (const auto& [node, lot] : contracts::list_lots(state, epoch))
+            if (lot.job.is_zero()) found.emplace(node, lot.kind);
+    return found;
+}
 
 JobOutlook job_outlook(const contracts::StateView& state, std::uint64_t height, const contracts::Job& job,
                        const StepBytes& step_bytes) {

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
+#include "node/views/fitting_lots.hpp"
 #include "node/views/lot_class.hpp"
 #include "node/views/market_wait.hpp"
 
@@ -35,25 +37,8 @@ struct Obstacle {
     }
 };
 
-/// Lots that stand or are left, by what keeps them from the job: the first of these in this order.
-struct FittingLots {
-    std::uint64_t fit = 0;
-    std::uint64_t other_profile = 0, too_slow = 0, too_little_memory = 0, too_little_network = 0;
-    std::uint64_t above_cap = 0;  ///< of a class whose next base price is above the job's cap
-
-    [[nodiscard]] std::uint64_t all() const {
-        return fit + other_profile + too_slow + too_little_memory + too_little_network + above_cap;
-    }
-    template <class Visit>
-    void fields(Visit& visit) const {
-        visit("fit", fit);
-        visit("other_profile", other_profile);
-        visit("too_slow", too_slow);
-        visit("too_little_memory", too_little_memory);
-        visit("too_little_network", too_little_network);
-        visit("above_cap", above_cap);
-    }
-};
+/// Lots that are offered for the next clearing or left in an epoch, by node.
+std::map<base::PublicKey, contracts::LotClass> lots_on_offer(const contracts::StateView& state);
 
 struct JobOutlook {
     base::Hash256 job;

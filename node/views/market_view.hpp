@@ -65,7 +65,7 @@ struct MarketView {
     contracts::MarketPhase phase = contracts::MarketPhase::kStopped;
     /// Heights to the next phase, and to the next epoch. Nothing while the clock stands still.
     std::optional<std::uint64_t> phase_left, epoch_left;
-    std::uint64_t sealed_lots = 0;  ///< whose class nobody knows yet
+    std::uint64_t sealed_lots = 0;  ///< their classes are not known yet
     std::uint64_t sealed_bids = 0;
     std::vector<ClassView> classes;  ///< ascending
 

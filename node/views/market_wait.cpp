@@ -19,10 +19,11 @@ std::optional<std::uint64_t> quantile_of(const std::vector<std::uint64_t>& sorte
     return wait == kNever ? std::nullopt : std::optional(wait);
 }
 
-std::string epochs_text(const std::optional<std::uint64_t>& wait) {
-    if (!wait) return "more epochs than are kept";
-    if (*wait == 0) return "none: the next clearing";
-    return std::to_string(*wait) + (*wait == 1 ? " epoch" : " epochs");
+/// `who`: "half", "nine of ten".
+std::string wait_text(const std::string& who, const std::optional<std::uint64_t>& wait) {
+    if (!wait) return who + " longer than the ledger's history";
+    if (*wait == 0) return who + " for the next clearing alone";
+    return who + " at most " + std::to_string(*wait) + (*wait == 1 ? " epoch" : " epochs");
 }
 
 }  // namespace
@@ -56,10 +57,9 @@ WaitView wait_for(const contracts::StateView& state, const LotWish& wish) {
 std::string WaitView::text() const {
     if (epochs == 0) return "no clearing of such a class is kept";
     return std::to_string(serving) + " of the " + std::to_string(epochs) +
-           " epochs that are kept sold or left so many lots at that price; who came in one of them waited: "
-           "half "
-           "at most " +
-           epochs_text(median) + ", nine of ten at most " + epochs_text(high) + " (an epoch has " +
+           " epochs that are kept sold or left so many lots at that price; of jobs that came in one of "
+           "them, " +
+           wait_text("half waited", median) + "; " + wait_text("nine of ten", high) + " (an epoch has " +
            std::to_string(epoch_heights) + " blocks)";
 }
 

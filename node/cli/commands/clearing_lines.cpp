@@ -2,13 +2,15 @@
 #include "node/cli/commands/clearing_lines.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <ostream>
 
 namespace assay::node {
 
 void add_clearing_flags(CLI::App& verb, ClearingFlags& flags) {
     CLI::Option* epoch = verb.add_option("--epoch", flags.wanted.epoch, "The clearing of this epoch alone")
-                             ->check(CLI::PositiveNumber);
+                             ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
     CLI::Option* genesis = verb.add_option("--genesis", flags.wanted.genesis,
                                            "Genesis file, kept in the home: past clearings are found by "
                                            "executing the blocks again");

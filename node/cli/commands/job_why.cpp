@@ -90,10 +90,9 @@ void add_job_why_command(CLI::App& app, Context& context) {
     for (CLI::App* const asked :
          {&noun(app, "job", "Jobs: submit, follow, fetch, cancel"),
           &noun(app, "market", "The market between jobs: lots of machines for an epoch")}) {
-        CLI::App& why =
-            verb(*asked, "why",
-                 "Why a job has not its machines, and at which price each of its bids would have won",
-                 context, [&context, flags] { return why_job(context, *flags); });
+        CLI::App& why = verb(*asked, "why",
+                             "Why a job lacks machines, and at which price each of its bids would have won",
+                             context, [&context, flags] { return why_job(context, *flags); });
         why.add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
         why.add_flag("--offline", flags->offline, "Read the home's ledger files instead of asking a node");
         add_clearing_flags(why, flags->clearings);

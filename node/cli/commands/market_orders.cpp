@@ -41,6 +41,10 @@ constexpr const char* kWhen =
     "it "
     "is.\n";
 
+/// The order is a note of the home: no ledger is asked whether there is such a miner.
+constexpr const char* kLotsAlone =
+    "It holds for lots only: it does nothing unless a miner of this home runs with --trade.\n";
+
 Outcome<void> order_ask(const Context& context, const OrderFlags& flags) {
     ASSAY_ASSIGN(const auto price, price_in(flags.price));
     ASSAY_TRY(check_node_key(context.home()));
@@ -52,7 +56,7 @@ Outcome<void> order_ask(const Context& context, const OrderFlags& flags) {
         context.print_json("assay.market.ask/v1", fields.take());
         return {};
     }
-    context.out << what_follows("The miner of this home asks ", price) << kWhen;
+    context.out << what_follows("For its lots the miner of this home asks ", price) << kWhen << kLotsAlone;
     return {};
 }
 
@@ -86,8 +90,9 @@ void add_market_orders(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<OrderFlags>();
     CLI::App& market = noun(app, "market", "The market between jobs: lots of machines for an epoch");
     const std::string price = "Per work unit, in ASY or base units (900u); default: as it was started with";
-    CLI::App& ask = verb(market, "ask", "Set the least that the miner of this home works for", context,
-                         [&context, flags] { return order_ask(context, *flags); });
+    CLI::App& ask = verb(market, "ask",
+                         "Set the least for which the miner of this home sells lots (with miner run --trade)",
+                         context, [&context, flags] { return order_ask(context, *flags); });
     ask.add_option("price", flags->price, price)->required();
     CLI::App& bid = verb(market, "bid", "Set the most that a job of this home bids for a work unit", context,
                          [&context, flags] { return order_bid(context, *flags); });

@@ -2,6 +2,8 @@
 // assay market show|history
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <ostream>
 
 #include "node/cli/commands.hpp"
@@ -78,7 +80,7 @@ void print_market(std::ostream& out, const MarketView& market) {
                        {"left", left_text(market)},
                        {"sealed", std::to_string(market.sealed_lots) + " lots and " +
                                       std::to_string(market.sealed_bids) +
-                                      " bids, of classes that nobody knows yet"}});
+                                      " bids (their classes are not known yet)"}});
     out << "\nprices of a work unit:\n";
     TextTable table({{"class"},
                      {"base price", Align::kRight},
@@ -158,7 +160,7 @@ void add_market_queries(CLI::App& app, Context& context) {
         verb(market, "history", "What past clearings came to, as far as the ledger keeps them", context,
              [&context, flags] { return show_history(context, *flags); });
     history.add_option("--epochs", flags->epochs, "The newest so many epochs; default: all that are kept")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
     for (CLI::App* command : {&shown, &history}) {
         allow_csv(*command, context);
         command->add_option("--class", flags->kind,

@@ -5,6 +5,7 @@
 
 #include "contracts/rules/market/terms.hpp"
 #include "node/cli/commands/plan_text.hpp"
+#include "node/views/market_outlook.hpp"
 
 namespace assay::node {
 
@@ -44,9 +45,14 @@ std::string device_text(const std::vector<std::string>& devices) {
     return text;
 }
 
+/// One row for each of: what the class is, what it costs, what it holds.
 std::string class_text(const PlannedClass& one) {
-    const ClassView& stand = one.stand;
-    std::string text = class_words(stand.kind) + ": base price " + base::to_text(stand.next_base_price);
+    return class_words(one.stand.kind) + "; " +
+           (one.fits.empty() ? "a step may not fit its memory" : "a step fits " + device_text(one.fits));
+}
+
+std::string price_text(const PlannedClass& one) {
+    std::string text = "base price " + base::to_text(one.stand.next_base_price);
     if (one.above_cap) text += ", above the job's cap";
     if (one.prices) {
         text += "; sold for " + coins_text(one.prices->low) + " to " + coins_text(one.prices->high) +
@@ -55,10 +61,12 @@ std::string class_text(const PlannedClass& one) {
     } else {
         text += "; nothing was sold yet";
     }
-    text += "; " + std::to_string(stand.standing) + " stand, " + std::to_string(stand.leased) +
-            " are leased, " + std::to_string(stand.left) + " left; ";
-    return text +
-           (one.fits.empty() ? "a step may not fit its memory" : "a step fits " + device_text(one.fits));
+    return text;
+}
+
+std::string count_text(const ClassView& stand) {
+    return "lots: " + std::to_string(stand.standing) + " stand, " + std::to_string(stand.leased) +
+           " leased, " + std::to_string(stand.left) + " left";
 }
 
 }  // namespace
@@ -67,7 +75,7 @@ std::optional<LeasePlan> lease_plan(const program::JobSpec& spec, const contract
                                     std::uint64_t height) {
     const program::MarketTerms& terms = spec.market.terms;
     if (!terms.engaged()) return std::nullopt;
-    LeasePlan plan{.gang = terms.gang, .most = terms.most, .classes = {}, .wait = {}};
+    LeasePlan plan{.gang = terms.gang, .most = terms.most, .classes = {}, .payable = {}, .wait = {}};
     if (state == nullptr) return plan;
     contracts::JobTerms job;
     job.spec = spec;
@@ -77,6 +85,11 @@ std::optional<LeasePlan> lease_plan(const program::JobSpec& spec, const contract
         if (!contracts::takes_class(job, stand.kind)) continue;
         plan.classes.push_back(planned(spec, memory, *state, stand));
         wish.classes.push_back(stand.kind);
+    }
+    for (const auto& [node, kind] : lots_on_offer(*state)) {
+        const auto at =
+            std::ranges::find(plan.classes, kind, [](const PlannedClass& one) { return one.stand.kind; });
+        if (at != plan.classes.end() && !at->above_cap) ++plan.payable[kind];
     }
     plan.wait = wait_for(*state, wish);
     return plan;
@@ -90,9 +103,14 @@ std::vector<std::pair<std::string, std::string>> lease_fields(const LeasePlan& p
         fields.emplace_back("classes of lots", "no ledger was asked: name a node with --node");
         return fields;
     }
-    for (const PlannedClass& one : plan.classes)
+    for (const PlannedClass& one : plan.classes) {
         fields.emplace_back(class_code(one.stand.kind), class_text(one));
+        fields.emplace_back("", price_text(one));
+        fields.emplace_back("", count_text(one.stand));
+    }
     if (plan.classes.empty()) fields.emplace_back("classes of lots", "none on this ledger does for the job");
+    if (largest_class(plan.payable) < plan.gang)
+        fields.emplace_back("now", no_gang_text(plan.gang, plan.payable) + ", at a base price that it pays");
     fields.emplace_back("wait", plan.wait->text());
     return fields;
 }

@@ -12,6 +12,7 @@
 #include "contracts/program/job_spec.hpp"
 #include "node/audit/step_memory.hpp"
 #include "node/plan/interval.hpp"
+#include "node/views/lot_class.hpp"
 #include "node/views/market_view.hpp"
 #include "node/views/market_wait.hpp"
 
@@ -38,6 +39,8 @@ struct PlannedClass {
 struct LeasePlan {
     std::uint32_t gang = 0, most = 0;
     std::vector<PlannedClass> classes;
+    /// Lots that stand or are left now, of classes whose base price the job pays. A gang is of one class.
+    LotsByClass payable;
     std::optional<WaitView> wait;  ///< for a gang, at the job's cap; nothing where no ledger was asked
 
     template <class Visit>
@@ -45,6 +48,7 @@ struct LeasePlan {
         visit("gang", gang);
         visit("most", most);
         visit("classes", classes);
+        visit("largest_class", wait ? std::optional(largest_class(payable)) : std::nullopt);
         visit("wait", wait);
     }
 };

@@ -33,7 +33,9 @@ TEST_CASE(
     const MarketBench bench = measured("clearing 1000x1000", true);
     CHECK(bench.welfare.empty());
     // Beside the relaxation, and beside the integer program.
-    CHECK(names_of(bench) == std::vector<std::string>{"why_ms, bid", "why_ms, ask", "clearing_ms", "welfare",
+    CHECK(names_of(bench) == std::vector<std::string>{"why_ms, bid", "why_ms, ask",
+                                                      "why_ms, bid, from the state",
+                                                      "why_ms, ask, from the state", "clearing_ms", "welfare",
                                                       "clearing_ms", "welfare"});
     for (const MarketRow& row : bench.rows) {
         CAPTURE(row.name);
@@ -43,7 +45,8 @@ TEST_CASE(
         CHECK(!row.ratio);
         const bool is_welfare = row.name == "welfare";
         CHECK(row.unit == (is_welfare ? "of the best" : "ms"));
-        CHECK(row.limit == (is_welfare                  ? std::nullopt
+        const bool from_state = row.name.find("from the state") != std::string::npos;
+        CHECK(row.limit == (is_welfare || from_state    ? std::nullopt
                             : row.name == "clearing_ms" ? std::optional(10.0)
                                                         : std::optional(20.0)));
         const bool has_peer = is_welfare || row.name == "clearing_ms";
@@ -67,7 +70,8 @@ TEST_CASE("the bench of the market without peers measures ours once") {
     const MarketBench bench = measured("clearing 1000x1000", false);
     const auto is_welfare = [](const MarketRow& row) { return row.name == "welfare"; };
     CHECK(names_of(bench) ==
-          std::vector<std::string>{"why_ms, bid", "why_ms, ask", "clearing_ms", "welfare"});
+          std::vector<std::string>{"why_ms, bid", "why_ms, ask", "why_ms, bid, from the state",
+                                   "why_ms, ask, from the state", "clearing_ms", "welfare"});
     const MarketRow& row = *std::find_if(bench.rows.begin(), bench.rows.end(), is_welfare);
     CHECK(row.peer.empty());
     CHECK(!row.met());

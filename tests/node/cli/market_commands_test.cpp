@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the commands of the market say, from the files of a home and from a ledger node.
+#include "node/cli/commands/plan_leases.hpp"
 #include "node/runtime/ledger_node.hpp"
 #include "tests/node/cli/market_home.hpp"
 #include "tests/scenarios/small_text.hpp"
@@ -236,15 +237,22 @@ TEST_CASE("while bids and lots are opened, why says what the clearing would come
     CHECK(std::to_string(world.leases("other").front().price.units()) == ahead.at("pays"));
 }
 
-TEST_CASE("plan names the classes of lots that do for a job, what they cost and the wait for a gang") {
+TEST_CASE("a number of epochs below one is refused with a range of whole numbers") {
     MarketHome made;
     made.write();
-    const auto text = made.cli.write("text.txt", tests::small_text(1));
-    REQUIRE(made.cli({"data", "pack", text.string(), "--out", (made.cli.home() / "data").string(),
-                      "--vocabulary", "320"})
-                .code == 0);
-    const auto job = made.cli
-                         .write("job.toml", R"([job]
+    const std::vector<std::vector<std::string>> asked = {
+        {"market", "history", "--epochs", "0"}, {"job", "why", made.world.first.hex(), "--epoch", "0"}};
+    for (const auto& words : asked) {
+        const CliRun run = made.offline(words);
+        INFO(run.err);
+        CHECK(run.code == 2);
+        CHECK(run.err.find("not in range 1 to 9223372036854775807") != std::string::npos);
+    }
+    CHECK(made.offline({"market", "history", "--epochs", "1"}).code == 0);
+}
+
+/// A job that leases two machines of at least eight bits of speed.
+constexpr const char* kLeasingJob = R"([job]
 name = "tiny"
 slots = 2
 rounds = 2
@@ -272,12 +280,21 @@ least_speed = 8
 q = 0.25
 segment_steps = 2
 gain_bound = "10000u"
-)")
-                         .string();
+)";
+
+TEST_CASE("plan names the classes of lots that do for a job, what they cost and the wait for a gang") {
+    MarketHome made;
+    made.write();
+    const auto text = made.cli.write("text.txt", tests::small_text(1));
+    REQUIRE(made.cli({"data", "pack", text.string(), "--out", (made.cli.home() / "data").string(),
+                      "--vocabulary", "320"})
+                .code == 0);
+    const auto job = made.cli.write("job.toml", kLeasingJob).string();
     const json alone = made.cli({"plan", job, "-o", "json"}).json();
     CHECK(alone.at("leases").at("gang") == 2);
     CHECK(alone.at("leases").at("classes").empty());
     CHECK(alone.at("leases").at("wait").is_null());
+    CHECK(alone.at("leases").at("largest_class").is_null());
     node::LedgerNodeOptions options{.home = made.cli.home(), .version = "test"};
     options.server.listen = "127.0.0.1:0";
     auto served =
@@ -287,7 +304,7 @@ gain_bound = "10000u"
     INFO(run.err);
     REQUIRE(run.code == 0);
     const json leases = run.json().at("leases");
-    CHECK(keys_of(leases) == std::set<std::string>{"gang", "most", "classes", "wait"});
+    CHECK(keys_of(leases) == std::set<std::string>{"gang", "most", "classes", "largest_class", "wait"});
     // The slow class has too few bits of speed.
     REQUIRE(leases.at("classes").size() == 1);
     const json& fast = leases.at("classes").at(0);
@@ -299,12 +316,48 @@ gain_bound = "10000u"
     CHECK(std::to_string(fast.at("prices").at("median").get<int>()) == fast.at("last").at("lowest"));
     CHECK_FALSE(fast.at("fits").empty());
     CHECK(fast.at("above_cap") == false);
+    // The lot that was not sold asked more than the base price, and is left to nobody.
+    CHECK(leases.at("largest_class") == 0);
     CHECK(leases.at("wait").at("serving") == 1);
     CHECK(leases.at("wait").at("median") == 0);
     CHECK(run.json().at("prediction").at("ledger_prices") == 2);
     const CliRun words = made.cli({"plan", job, "--node", (*served)->address()});
     CHECK(words.out.find("leases 2 to 2 in the market") != std::string::npos);
+    CHECK(words.out.find("no class alone has 2 lots: none stands or is left, at a base price that it pays") !=
+          std::string::npos);
+    // What a class costs and holds has rows of its own.
+    CHECK(words.out.find("a processor; base price") == std::string::npos);
+    CHECK(words.out.find("  lots: 0 stand, 2 leased, 0 left\n") != std::string::npos);
     CHECK(words.out.find("f32, speed 10 (0.512–1.02 work units a block)") != std::string::npos);
+}
+
+TEST_CASE("plan says when no class alone has a job's gang, and is silent when one has") {
+    using contracts::test::kFast;
+    using contracts::test::kSlow;
+    contracts::JobSpec spec = contracts::test::market_job(8);
+    spec.market.terms = {.gang = 2, .most = 2};
+    const auto plan_with = [&](const std::vector<contracts::LotClass>& lots, const auto& cap) {
+        contracts::test::MarketWorld world;
+        spec.market.max_price = cap;
+        for (std::size_t i = 0; i < lots.size(); ++i)
+            world.seal_lot("m" + std::to_string(i + 1), {.price = 10, .kind = lots[i]});
+        world.to_opening();
+        for (const auto& [miner, offer] : world.offers)
+            world.env.send(world.env.person(miner), world.lot_opening(miner));
+        return *node::lease_plan(spec, &world.env.state(), world.env.height());
+    };
+    const auto now = [](const node::LeasePlan& plan) {
+        for (const auto& [name, text] : node::lease_fields(plan))
+            if (name == "now") return text;
+        return std::string();
+    };
+    const auto apart = plan_with({kFast, kSlow}, base::units(1'000));
+    CHECK(apart.classes.size() == 2);
+    CHECK(node::largest_class(apart.payable) == 1);
+    CHECK(now(apart).find("no class alone has 2 lots: 1 of f32/") == 0);
+    CHECK(now(plan_with({kFast, kSlow, kFast}, base::units(1'000))).empty());
+    // The least base price is 16.
+    CHECK(node::largest_class(plan_with({kFast, kFast}, base::units(15)).payable) == 0);
 }
 
 TEST_CASE("a ledger node is asked for the market") {

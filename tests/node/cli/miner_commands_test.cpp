@@ -67,6 +67,9 @@ TEST_CASE("the ask of a machine on offer is kept in the home until it is taken b
     CHECK(told.code == 0);
     CHECK(told.json().at("schema") == "assay.market.ask/v1");
     CHECK(ordered() == base::units(900));
+    // No ledger says here whether the home has a miner that trades.
+    CHECK(cli({"market", "ask", "900u"})
+              .out.find("does nothing unless a miner of this home runs with --trade") != std::string::npos);
     CHECK(cli({"market", "ask", "default"}).code == 0);
     CHECK_FALSE(ordered().has_value());
 }

@@ -124,6 +124,13 @@ const Bad kBad[] = {
      "market.machines_most = 1 (market.machines_least = 2, job.slots = 5) breaks a rule"},
     {"deadline = 500", "deadline = 500\nmachines_least = 6",
      "market.machines_most = 6 (market.machines_least = 6"},
+    // No machine is of a larger class: such a job would wait for ever.
+    {"deadline = 500", "deadline = 500\nmachines_least = 1\nleast_speed = 63",
+     "market.least_speed = 63 is out of range"},
+    {"deadline = 500", "deadline = 500\nmachines_least = 1\nleast_memory = 21",
+     "market.least_memory = 21 is out of range"},
+    {"deadline = 500", "deadline = 500\nmachines_least = 1\nleast_network = 25",
+     "market.least_network = 25 is out of range"},
     {"deadline = 500", "deadline = 500\nleast_speed = 3", "market.machines_least = 0 (terms for no machine)"},
     {"q = 0.25", "q = 0.0", "security.q"},
     {"q = 0.25", "q = 1.5", "security.q = 1.5 is out of range"},

@@ -91,6 +91,66 @@ TEST_CASE("lots that do not do are counted by what keeps them from the job") {
                "memory_does_not_fit") == nullptr);
 }
 
+TEST_CASE("a gang that no class alone holds is not told that lots do") {
+    MarketWorld world;
+    contracts::JobSpec spec = market_job(8);
+    spec.name = "gang";
+    spec.market.terms = {.gang = 2, .most = 2};
+    const base::Hash256 job = world.env.post(spec, "m5");
+    const auto look = [&] {
+        return job_outlook(world.env.state(), world.env.height(), world.env.job(job), not_known);
+    };
+    world.seal_lot("m1", {.price = 10});
+    world.seal_lot("m2", {.price = 10, .kind = kSlow});
+    open_all(world);
+    const JobOutlook apart = look();
+    CHECK(apart.lots.fit == 2);
+    CHECK(find(apart, "too_few_lots") == nullptr);
+    REQUIRE(find(apart, "no_class_alone") != nullptr);
+    CHECK(find(apart, "no_class_alone")->needs == 2);
+    CHECK(find(apart, "no_class_alone")->has == 1);
+    CHECK(find(apart, "no_class_alone")->text.find("no class alone has 2 lots: 1 of f32/") == 0);
+}
+
+TEST_CASE("a gang of one class is told nothing of other classes") {
+    MarketWorld world;
+    contracts::JobSpec spec = market_job(8);
+    spec.name = "gang";
+    spec.market.terms = {.gang = 2, .most = 2};
+    const base::Hash256 job = world.env.post(spec, "m5");
+    for (const char* miner : {"m1", "m2"}) world.seal_lot(miner, {.price = 10});
+    world.seal_lot("m3", {.price = 10, .kind = kSlow});
+    open_all(world);
+    const JobOutlook look = job_outlook(world.env.state(), world.env.height(), world.env.job(job), not_known);
+    CHECK(look.lots.fit == 3);
+    CHECK(find(look, "no_class_alone") == nullptr);
+}
+
+TEST_CASE("who only has to wait is told for which block") {
+    MarketWorld world;
+    world.seal_lot("m1", {.price = 20});
+    world.seal_bid("buyer", {.lots = 1, .price = 500});
+    const std::uint64_t open_at = world.clock().open_at;
+    REQUIRE(find(look_at(world, "buyer"), "bid_sealed") != nullptr);
+    CHECK(find(look_at(world, "buyer"), "bid_sealed")->needs == open_at);
+    CHECK(find(look_at(world, "buyer"), "bid_sealed")->text.find(std::to_string(open_at)) !=
+          std::string::npos);
+    REQUIRE(find(look_at_miner(world, "m1"), "ask_sealed") != nullptr);
+    CHECK(find(look_at_miner(world, "m1"), "ask_sealed")->needs == open_at);
+    world.open_and_clear();
+    const JobOutlook leased = look_at(world, "buyer");
+    CHECK(leased.leased_next == 1);
+    REQUIRE(find(leased, "begins_at") != nullptr);
+    CHECK(find(leased, "begins_at")->needs == world.clock().end);
+    CHECK(find(leased, "no_capacity") == nullptr);  // its own lot is the only one
+    REQUIRE(find(look_at_miner(world, "m1"), "begins_at") != nullptr);
+    CHECK(find(look_at_miner(world, "m1"), "begins_at")->needs == world.clock().end);
+    world.to_next_epoch();
+    CHECK(find(look_at(world, "buyer"), "begins_at") == nullptr);
+    CHECK(find(look_at_miner(world, "m1"), "begins_at") == nullptr);
+    CHECK(find(look_at(world, "buyer"), "bid_sealed") == nullptr);
+}
+
 TEST_CASE("a cap below the base price keeps all lots from a job") {
     MarketWorld world;
     contracts::JobSpec spec = market_job(8);
@@ -245,7 +305,12 @@ TEST_CASE("a wait is counted from every epoch that is kept") {
     const WaitView strict = wait_for(state, {.classes = {kFast}, .lots = 2, .price = amount(15)});
     CHECK(strict.serving == 0);
     CHECK_FALSE(strict.median);
-    CHECK(strict.text().find("more epochs than are kept") != std::string::npos);
+    CHECK(strict.text().find("half waited longer than the ledger's history; nine of ten longer than") !=
+          std::string::npos);
+    CHECK(wait.text().find("half waited at most 1 epoch; nine of ten longer than the ledger's history") !=
+          std::string::npos);
+    const WaitView at_once = wait_for(state, {.classes = {kFast}, .lots = 1, .price = amount(60)});
+    CHECK(at_once.text().find("none") == std::string::npos);
 }
 
 }  // namespace
