@@ -115,14 +115,12 @@ private:
     /// What was set aside for accusers and is theirs by now, and what still waits for a game.
     base::Outcome<void> add_accusations() {
         for (const contracts::Game& game : games_) {
-            if (game.fees.is_zero()) continue;
-            ASSAY_TRY(add_accusation(game.ended_at, Reason::kPaidAudit, game.fees));
+            ASSAY_TRY(add_amount(BillItem::kAccusations, Reason::kPaidAudit, game.ended_at, game.fees));
         }
         for (const auto& [id, claim] : contracts::list_claims(state_, job_.id)) {
-            if (claim.fees().is_zero()) continue;
             const auto round = contracts::read_round_progress(state_, id.job, id.round);
-            ASSAY_TRY(add_accusation(round ? round->settled_at : job_.submitted_at, Reason::kAuditAccuses,
-                                     claim.fees()));
+            ASSAY_TRY(add_amount(BillItem::kAccusations, Reason::kAuditAccuses,
+                                 round ? round->settled_at : job_.submitted_at, claim.fees()));
         }
         return {};
     }
@@ -132,26 +130,17 @@ private:
         const Amount cost = contracts::read_seal_cost(state_, job_.id);
         const auto bid = contracts::read_lot_bid(state_, job_.id);
         const Amount held = bid && !bid->opened ? bid->deposit : Amount{};
-        ASSAY_TRY(add_deposit(Reason::kNone, held));
-        return add_deposit(Reason::kSealNotOpened, cost.minus(held).value_or(Amount{}));
+        const Amount burned = cost.minus(held).value_or(Amount{});
+        ASSAY_TRY(add_amount(BillItem::kBids, Reason::kNone, job_.submitted_at, held));
+        return add_amount(BillItem::kBids, Reason::kSealNotOpened, job_.submitted_at, burned);
     }
 
-    base::Outcome<void> add_deposit(Reason reason, Amount amount) {
+    /// One entry at a height; none for nothing.
+    base::Outcome<void> add_amount(BillItem item, Reason reason, std::uint64_t height, Amount amount) {
         if (amount.is_zero()) return {};
         BillEntry entry = blank_;
-        ASSAY_ASSIGN(entry.day, days_(job_.submitted_at));
-        entry.item = BillItem::kBids;
-        entry.reason = reason;
-        entry.count = 1;
-        entry.amount = amount;
-        entries_.push_back(std::move(entry));
-        return {};
-    }
-
-    base::Outcome<void> add_accusation(std::uint64_t height, Reason reason, Amount amount) {
-        BillEntry entry = blank_;
         ASSAY_ASSIGN(entry.day, days_(height));
-        entry.item = BillItem::kAccusations;
+        entry.item = item;
         entry.reason = reason;
         entry.count = 1;
         entry.amount = amount;

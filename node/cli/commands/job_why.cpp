@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay job why
+// assay job why, assay market why
 #include <CLI/CLI.hpp>
 #include <ostream>
 

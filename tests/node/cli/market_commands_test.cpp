@@ -3,7 +3,7 @@
 #include "node/cli/commands/plan_leases.hpp"
 #include "node/runtime/ledger_node.hpp"
 #include "tests/node/cli/market_home.hpp"
-#include "tests/scenarios/small_text.hpp"
+#include "tests/node/cli/tiny_job.hpp"
 
 namespace assay::test {
 
@@ -251,45 +251,14 @@ TEST_CASE("a number of epochs below one is refused with a range of whole numbers
     CHECK(made.offline({"market", "history", "--epochs", "1"}).code == 0);
 }
 
-/// A job that leases two machines of at least eight bits of speed.
-constexpr const char* kLeasingJob = R"([job]
-name = "tiny"
-slots = 2
-rounds = 2
-seed = 5
-[model]
-layers = 1
-width = 32
-heads = 2
-context = 32
-vocabulary = 320
-[data]
-manifest = "data/manifest.json"
-[train]
-inner_steps = 4
-batch = 2
-learning_rate = 0.003
-[market]
-max_price = "1000u"
-budget = "5"
-deadline = 1000
-machines_least = 2
-machines_most = 2
-least_speed = 8
-[security]
-q = 0.25
-segment_steps = 2
-gain_bound = "10000u"
-)";
+/// Two machines of at least eight bits of speed.
+constexpr const char* kLeases = "machines_least = 2\nmachines_most = 2\nleast_speed = 8\n";
 
 TEST_CASE("plan names the classes of lots that do for a job, what they cost and the wait for a gang") {
     MarketHome made;
     made.write();
-    const auto text = made.cli.write("text.txt", tests::small_text(1));
-    REQUIRE(made.cli({"data", "pack", text.string(), "--out", (made.cli.home() / "data").string(),
-                      "--vocabulary", "320"})
-                .code == 0);
-    const auto job = made.cli.write("job.toml", kLeasingJob).string();
+    pack_data(made.cli);
+    const auto job = made.cli.write("job.toml", job_text("5", 2, kLeases)).string();
     const json alone = made.cli({"plan", job, "-o", "json"}).json();
     CHECK(alone.at("leases").at("gang") == 2);
     CHECK(alone.at("leases").at("classes").empty());

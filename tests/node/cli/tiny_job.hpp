@@ -9,8 +9,8 @@
 
 namespace assay::test {
 
-/// Its data stand in data/ beside the file (pack_data).
-inline std::string job_text(const std::string& budget, int rounds = 2) {
+/// Its data stand in data/ beside the file (pack_data). `market`: more lines of its [market].
+inline std::string job_text(const std::string& budget, int rounds = 2, const std::string& market = "") {
     return R"([job]
 name = "tiny"
 slots = 2
@@ -34,7 +34,8 @@ max_price = "1000u"
 budget = ")" +
            budget + R"("
 deadline = 1000
-[security]
+)" + market +
+           R"([security]
 q = 0.25
 segment_steps = 2
 gain_bound = "10000u"

@@ -60,6 +60,16 @@ BidWhy bid_at_clearing(Market& market, const std::string& buyer) {
     return *why;
 }
 
+/// Two buyers of longer jobs: bea bids 600 and could pay 2,000, ben bids his cap of 900.
+MarketOptions bea_below_ben() {
+    MarketOptions options = trading();
+    options.rounds = 8;
+    options.buyers = {"bea", "ben"};
+    options.caps = {{"bea", 2'000}, {"ben", 900}};
+    options.bids = {{"bea", 600}};
+    return options;
+}
+
 void check_payouts(Market& market) {
     const ledger::PayoutReport report = ledger::audit_payouts(market.with_evidence());
     for (const auto& failure : report.failures) UNSCOPED_INFO(failure.where + ": " + failure.what);
@@ -128,11 +138,7 @@ TEST_CASE("trade: a job that is outbid waits at its round's border, and goes on 
 }
 
 TEST_CASE("trade: who loses at its bid wins with the least price that the counterfactual names") {
-    MarketOptions options = trading();
-    options.rounds = 8;
-    options.buyers = {"bea", "ben"};
-    options.caps = {{"bea", 2'000}, {"ben", 900}};
-    options.bids = {{"bea", 600}};
+    MarketOptions options = bea_below_ben();
     Market market(options);
     market.start();
     const BidWhy lost = bid_at_clearing(market, "bea");
@@ -161,12 +167,7 @@ TEST_CASE("trade: who loses at its bid wins with the least price that the counte
 }
 
 TEST_CASE("trade: a buyer outbid at its flag wins with its owner's order, while the process runs") {
-    MarketOptions options = trading();
-    options.rounds = 8;
-    options.buyers = {"bea", "ben"};
-    options.caps = {{"bea", 2'000}, {"ben", 900}};
-    options.bids = {{"bea", 600}};
-    Market market(options);
+    Market market(bea_below_ben());
     market.start();
     const BidWhy lost = bid_at_clearing(market, "bea");
     market.turn();
