@@ -7,6 +7,8 @@
 
 #include "node/processes/device_homes.hpp"
 #include "node/roles/miner_order.hpp"
+#include "node/roles/unsound_notes.hpp"
+#include "node/runtime/ledger_link.hpp"
 #include "node/runtime/process.hpp"
 #include "tests/node/processes/site.hpp"
 
@@ -21,7 +23,8 @@ using Words = std::vector<std::string>;
 
 /// Alice's machine, at `--device cpu,reference` and more words.
 struct AlicesMachine {
-    AlicesMachine(const Site& site, const Words& more, const std::string& devices = "cpu,reference") {
+    AlicesMachine(const Site& site, const Words& more, const std::string& devices = "cpu,reference",
+                  std::vector<std::pair<std::string, std::string>> environment = {}) {
         const char* bin = std::getenv("ASSAY_BIN_DIR");
         ProcessOptions options;
         options.program = fs::path(bin == nullptr ? "." : bin) / "assay";
@@ -41,7 +44,8 @@ struct AlicesMachine {
                              "--passphrase-file",
                              (site.folder / "words").string()};
         options.arguments.insert(options.arguments.end(), more.begin(), more.end());
-        options.environment = {{"ASSAY_THREADS", "1"}};
+        options.environment = std::move(environment);
+        options.environment.emplace_back("ASSAY_THREADS", "1");
         options.stdout_file = options.stderr_file = folder / "log";
         process.emplace(Process::spawn(options).value());
     }
@@ -82,16 +86,21 @@ base::Amount staked(Site& site, const Home& home) {
 
 TEST_CASE("each device has a miner of its own under one owner, and an order at the home reaches all") {
     Site site;
-    AlicesMachine machine(site, {"--stake", "200"}, "cpu,cuda:7,reference");
+    const std::string traffic = (site.folder / "traffic").string();
+    AlicesMachine machine(site, {"--stake", "200", "--announce", "127.0.0.1:7100", "--traffic", traffic},
+                          "cpu,cuda:7,reference");
     const Home processor = device_home(site.home, "cpu"), law = device_home(site.home, "reference");
     machine.wait_for(
         [&] { return staked(site, processor) == tokens(200) && staked(site, law) == tokens(200); });
     CHECK(machine.says("cuda:7"));  // refused, told, and left out
     CHECK_FALSE(fs::exists(device_home(site.home, "cuda:7").root));
-    for (const Home& home : {processor, law}) {
+    // The port of a device is that of its place, whether those before it work or not.
+    for (const auto& [home, port] : {std::pair(processor, "7100"), std::pair(law, "7102")}) {
         const base::PublicKey node = inspect_key_file(home.node_key()).value().public_key;
         CHECK(site.read<contracts::NodeKey>(contracts::node_key(node))->owner ==
               assay::test::key_of("alice").public_key());
+        CHECK(site.read<contracts::Miner>(contracts::miner_key(node))->endpoint ==
+              "127.0.0.1:" + std::string(port));
         CHECK_FALSE(fs::exists(home.owner_key()));
     }
     CHECK_FALSE(site.read<contracts::Miner>(contracts::miner_key(Site::alices_node())).has_value());
@@ -102,6 +111,24 @@ TEST_CASE("each device has a miner of its own under one owner, and an order at t
     CHECK(machine.code() == 0);
     CHECK(machine.says("the miner of cpu is done"));
     CHECK(machine.says("the miner of reference is done"));
+    CHECK(fs::exists(traffic + ".cpu"));
+    CHECK(fs::exists(traffic + ".reference"));
+}
+
+TEST_CASE("a device with other bits is left out, and its home keeps a note for the next process there") {
+    Site site;
+    REQUIRE(make_device_home(site.home, "cuda-host", Passphrase{"alice's words"}).ok());
+    AlicesMachine machine(site, {"--stake", "200"}, "cpu,cuda-host",
+                          {{"ASSAY_DEVICE_FAULT", "cuda-host wrong 1"}});
+    machine.wait_for([&] { return staked(site, device_home(site.home, "cpu")) == tokens(200); });
+    CHECK(machine.says("it computes other bits"));
+    const Home left_out = device_home(site.home, "cuda-host");
+    CHECK(machine.says("assay miner drain --home " + left_out.root.string()));
+    CHECK(noted_unsound(*make_disk_port(left_out.jobs()).value()).value() == Words{"cuda-host"});
+    CHECK(staked(site, left_out).is_zero());
+    const auto ended = machine.process->terminate(120s);
+    INFO(machine.said());
+    CHECK(ended.success());  // what was refused at the start is no error
 }
 
 TEST_CASE(
