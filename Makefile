@@ -53,8 +53,8 @@ cuda-mutants: ## break every CUDA kernel a line at a time; the tests must see it
 
 cuda-record: ## on a machine with a card: everything that needs one, into docs/benchmarks.md and docs/portability.md; CARD=0, RECORD_FLAGS=…
 	@command -v nvidia-smi >/dev/null || { echo "error: no NVIDIA driver is here (nvidia-smi), and so no card" >&2; exit 8; }
-	@.ci/setup card
 	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) --has-card
+	@.ci/setup card
 	@cmake --preset release -B build-card -DASSAY_TESTS=ON -DASSAY_CUDA=ON
 	@cmake --build build-card --target assay assay-worker golden_steps cuda_card_test
 	@python3 tests/tools/cuda_record.py build-card/bin --card $(CARD) $(RECORD_FLAGS)

@@ -84,18 +84,22 @@ base::Outcome<std::unique_ptr<OwnerSession>> OwnerSession::connect(const Context
     return session;
 }
 
+std::filesystem::path OwnerSession::owner_key_file() const {
+    return options_.owner_key ? *options_.owner_key : context_.home().owner_key();
+}
+
 base::Outcome<void> OwnerSession::open_keys(const std::string& why, const std::string& command) {
-    const Home& home = context_.home();
-    if (!std::filesystem::exists(home.owner_key())) {
-        return fail(ErrorKind::kKey, why + ", and there is no owner key in " + home.owner_key().string(),
+    const std::filesystem::path owner_key = owner_key_file();
+    if (!std::filesystem::exists(owner_key)) {
+        return fail(ErrorKind::kKey, why + ", and there is no owner key in " + owner_key.string(),
                     "in a home that has both keys, this node's and its owner's, run: " + command);
     }
     const auto asked = SteadyClock::now();
     forbid_core_dumps();
     ASSAY_ASSIGN(const auto source, options_.passphrase.source());
     ASSAY_ASSIGN(const auto words, read_passphrase(source, PromptKind::kOpen));
-    ASSAY_ASSIGN(node_key_, open_key_file(home.node_key(), words, KeyRole::kNode));
-    ASSAY_ASSIGN(owner_key_, open_key_file(home.owner_key(), words, KeyRole::kOwner));
+    ASSAY_ASSIGN(node_key_, open_key_file(context_.home().node_key(), words, KeyRole::kNode));
+    ASSAY_ASSIGN(owner_key_, open_key_file(owner_key, words, KeyRole::kOwner));
     node_ = node_key_->public_key();
     until_ += SteadyClock::now() - asked;
     return {};

@@ -36,6 +36,7 @@ struct OwnerSessionOptions {
     PassphraseFlags passphrase;
     std::optional<std::filesystem::path> genesis;
     std::optional<TlsFiles> tls;
+    std::optional<std::filesystem::path> owner_key = {};  ///< nothing: the home's
     std::chrono::seconds limit = OwnerLimits::kSession;
 };
 
@@ -54,8 +55,8 @@ public:
     /// The home's, as its file says; open_keys() checks it.
     [[nodiscard]] const base::PublicKey& node() const { return node_; }
 
-    /// Asks for the passphrase. In a home without owner key the error says `why` one is wanted, and to run
-    /// `command` where it is.
+    /// Asks for the passphrase, which opens both. Without a file of the owner's key the error says `why` one
+    /// is wanted, and to run `command` where it is.
     base::Outcome<void> open_keys(const std::string& why, const std::string& command);
     /// REQUIRES open_keys().
     [[nodiscard]] const base::SecretKey& node_key() const { return *node_key_; }
@@ -73,6 +74,7 @@ public:
 private:
     using Time = std::chrono::steady_clock::time_point;
     OwnerSession(const Context& context, OwnerSessionOptions options);
+    [[nodiscard]] std::filesystem::path owner_key_file() const;
     [[nodiscard]] base::Outcome<SubmitReply> submit_once(base::ByteView transaction, Time until) const;
     void keep_receipt(base::ByteView receipt) const;
 

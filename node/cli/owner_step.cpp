@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/owner_step.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "node/cli/owner_session.hpp"
-#include "node/key/owned_fd.hpp"
+#include "node/key/passphrase_pipe.hpp"
 #include "node/processes/connect.hpp"
 #include "node/runtime/process.hpp"
 #include "node/views/printed_error.hpp"
@@ -33,18 +31,6 @@ constexpr std::size_t kTextBytesMax = 1 << 20;  ///< of what a step says
 
 base::Failed<base::Error> cannot_start() {
     return fail(ErrorKind::kFailure, "no descriptor for the owner's step", "end other programs");
-}
-
-// read_passphrase gives 1024 bytes at most, less than a pipe's room, so that writing it waits for nobody.
-base::Outcome<OwnedFd> pipe_of(const Passphrase& passphrase) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot_start();
-    OwnedFd reading(ends[0]);
-    const OwnedFd writing(ends[1]);
-    const std::string& text = passphrase.text();
-    if (::write(writing.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        return cannot_start();
-    return reading;
 }
 
 base::Outcome<OwnedFd> memory_file(const char* name) {
@@ -84,7 +70,7 @@ base::Error error_in(const Context& context, const std::string& name, const Exit
 base::Outcome<std::string> run_owner_step(const Context& context, const OwnerStep& step,
                                           const Passphrase& passphrase, const std::stop_token& stop) {
     const std::string name = "assay " + step.words.at(0) + " " + step.words.at(1);
-    ASSAY_ASSIGN(const OwnedFd secret, pipe_of(passphrase));
+    ASSAY_ASSIGN(const OwnedFd secret, passphrase_pipe(passphrase));
     ASSAY_ASSIGN(const OwnedFd out, memory_file("out"));
     ASSAY_ASSIGN(const OwnedFd err, memory_file("err"));
     ProcessOptions options;

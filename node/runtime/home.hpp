@@ -27,6 +27,8 @@ struct Home {
     [[nodiscard]] std::filesystem::path state() const { return root / "state"; }
     [[nodiscard]] std::filesystem::path owner_key() const { return keys() / "owner.key"; }
     [[nodiscard]] std::filesystem::path node_key() const { return keys() / "node.key"; }
+    /// A home for each device that has a miner of its own (node/processes/device_homes.hpp).
+    [[nodiscard]] std::filesystem::path devices() const { return root / "devices"; }
     [[nodiscard]] std::filesystem::path config() const { return root / "assay.toml"; }
 };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the CUDA kernels one line at a time (tests/trainer/cuda/mutants.json) and looks whether their tests see it.
 
-usage: cuda_mutants.py [--check] [--only TEXT] [--jobs N]
+usage: cuda_mutants.py [--check] [--only TEXT] [--since COMMIT] [--jobs N]
 
 A mutant's file lies in a folder that the compiler looks into first; the kernels' tests are built with it, and must
 fail: first those of its family, then all, whole steps too. Tests that look for planted faults of their own ("mutants
@@ -53,6 +53,16 @@ SECONDS = 900  # a mutant that never ends is found
 
 def mutants():
     return json.loads(LIST.read_text(encoding="utf-8"))
+
+
+def since(listed, commit):
+    """Those of `listed` that the list of `commit` does not have."""
+    told = subprocess.run(["git", "show", f"{commit}:{LIST.relative_to(ROOT)}"], cwd=ROOT, capture_output=True, text=True,
+                          check=False)
+    if told.returncode:
+        sys.exit(f"error: no list at {commit}: {told.stderr.strip()}")
+    before = json.loads(told.stdout)
+    return [one for one in listed if one not in before]
 
 
 def problems(listed):
@@ -149,6 +159,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="look at the list only")
     parser.add_argument("--only", default="", help="mutants whose file or words contain this text")
+    parser.add_argument("--since", metavar="COMMIT", help="mutants that the list of this commit does not have")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     options = parser.parse_args()
@@ -162,6 +173,7 @@ def main():
     started = time.monotonic()
     builder = Builder(options.build)
     wanted = [one for one in listed if options.only in f"{one['file']}: {one['what']}"]
+    wanted = since(wanted, options.since) if options.since else wanted
     out = options.build / "mutants"
     shutil.rmtree(out, ignore_errors=True)
 

@@ -7,6 +7,7 @@
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/key/key_file.hpp"
+#include "node/processes/device_homes.hpp"
 #include "node/processes/purchase.hpp"
 #include "node/roles/price_order.hpp"
 #include "node/runtime/ledger_link.hpp"
@@ -48,8 +49,8 @@ constexpr const char* kLotsAlone =
 Outcome<void> order_ask(const Context& context, const OrderFlags& flags) {
     ASSAY_ASSIGN(const auto price, price_in(flags.price));
     ASSAY_TRY(check_node_key(context.home()));
-    ASSAY_ASSIGN(const auto notes, make_disk_port(context.home().jobs()));
-    ASSAY_TRY(write_price_order(*notes, ask_order_note(), price));
+    ASSAY_TRY(for_each_miner_home(
+        context.home(), [&](DiskPort& notes) { return write_price_order(notes, ask_order_note(), price); }));
     if (context.json()) {
         JsonFields fields;
         fields("price", price);
@@ -91,7 +92,8 @@ void add_market_orders(CLI::App& app, Context& context) {
     CLI::App& market = noun(app, "market", "The market between jobs: lots of machines for an epoch");
     const std::string price = "Per work unit, in ASY or base units (900u); default: as it was started with";
     CLI::App& ask = verb(market, "ask",
-                         "Set the least for which the miner of this home sells lots (with miner run --trade)",
+                         "Set the least for which the miner of this home, and those of its devices, sell "
+                         "lots (with miner run --trade)",
                          context, [&context, flags] { return order_ask(context, *flags); });
     ask.add_option("price", flags->price, price)->required();
     CLI::App& bid = verb(market, "bid", "Set the most that a job of this home bids for a work unit", context,

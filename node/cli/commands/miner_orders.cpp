@@ -4,9 +4,9 @@
 #include <ostream>
 
 #include "node/cli/commands.hpp"
+#include "node/processes/device_homes.hpp"
 #include "node/processes/role_process.hpp"
 #include "node/roles/miner_order.hpp"
-#include "node/runtime/ledger_link.hpp"
 #include "node/views/json.hpp"
 
 namespace assay::node {
@@ -24,8 +24,8 @@ std::string_view what_follows(MinerOrder order) {
 
 base::Outcome<void> give_order(const Context& context, MinerOrder order) {
     ASSAY_TRY(check_node_key(context.home()));
-    ASSAY_ASSIGN(const auto notes, make_disk_port(context.home().jobs()));
-    ASSAY_TRY(write_order(*notes, order));
+    ASSAY_TRY(
+        for_each_miner_home(context.home(), [&](DiskPort& notes) { return write_order(notes, order); }));
     if (context.json()) {
         JsonFields fields;
         fields("order", order);
@@ -44,10 +44,13 @@ void add_miner_orders(CLI::App& app, Context& context) {
     const auto add = [&](const char* name, const char* description, MinerOrder order) {
         verb(miner, name, description, context, [&context, order] { return give_order(context, order); });
     };
-    add("pause", "Let the miner of this home ask for nothing more; what it has, it goes on with",
+    add("pause",
+        "Let the miner of this home, and those of its devices, ask for nothing more; what it has, it goes on "
+        "with",
         MinerOrder::kPause);
     add("drain",
-        "Let the miner of this home ask for nothing more, and end with exit code 0 once nothing needs it: no "
+        "Let the miner of this home, and those of its devices, ask for nothing more, and end with exit code "
+        "0 once nothing needs it: no "
         "sealed ask, no place in a job that runs, no claim in its window, no dispute",
         MinerOrder::kDrain);
     add("resume", "Take back pause or drain", MinerOrder::kWork);

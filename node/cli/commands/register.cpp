@@ -58,6 +58,7 @@ base::Outcome<std::vector<std::string>> sign_steps(OwnerSession& session, Onboar
 
 base::Outcome<void> register_node(const Context& context, const RegisterFlags& flags, WorkRole role) {
     OwnerSessionOptions options{.passphrase = flags.role.passphrase, .genesis = {}, .tls = {}};
+    if (!flags.role.owner_key.empty()) options.owner_key = flags.role.owner_key;
     if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
     ASSAY_ASSIGN(options.tls, tls_files(flags.role));
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
@@ -89,6 +90,7 @@ void add_register_command(CLI::App& app, Context& context, WorkRole role, const 
              "Register and stake as the owner, where that is still to do; `run` does it at its first start",
              context, [&context, flags, role] { return register_node(context, *flags, role); });
     add_passphrase_flags(command, flags->role.passphrase);
+    add_owner_key_flag(command, flags->role);
     add_ledger_flags(command, flags->role);
     command
         .add_option("--endpoint", flags->endpoint,

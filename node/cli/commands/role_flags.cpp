@@ -76,6 +76,12 @@ void add_peer_flags(CLI::App& verb, RoleFlags& flags) {
         ->capture_default_str();
 }
 
+void add_owner_key_flag(CLI::App& verb, RoleFlags& flags) {
+    verb.add_option("--owner-key", flags.owner_key,
+                    "File of the owner's key, which only registering opens, with the same passphrase "
+                    "(default: HOME/keys/owner.key)");
+}
+
 void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory) {
     verb.add_option("--memory", memory,
                     "Memory of a training step, like 2GiB (default: ASSAY_MEMORY, else no limit)");

@@ -20,6 +20,7 @@ struct RoleFlags {
     std::string announce;
     std::string traffic;
     std::string genesis;
+    std::string owner_key;  ///< file; empty: the home's
     std::string tls_certificate, tls_key, tls_ca;
     std::string log_level = "info";
     unsigned threads = 0;
@@ -39,6 +40,9 @@ std::vector<std::string> ledger_words(const RoleFlags& flags);
 /// Adds the flags of those alone whose blobs others fetch: --announce, --traffic,
 /// --store-quota.
 void add_peer_flags(CLI::App& verb, RoleFlags& flags);
+
+/// Adds --owner-key, for commands whose owner's step opens it.
+void add_owner_key_flag(CLI::App& verb, RoleFlags& flags);
 
 /// Adds --memory and --device-memory. What they are given is checked by set_memory(): kUsage when it is no
 /// amount of memory.

@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "contracts/program/names.hpp"
 #include "node/runtime/ledger_link.hpp"
+#include "node/worker/device_list.hpp"
 #include "node/worker/machine_bench.hpp"
 #include "trainer/step/memory_budget.hpp"
 
@@ -17,25 +20,46 @@ namespace {
 constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kMostNetwork = (std::uint64_t{1} << contracts::kMaxNetworkBits) - 1;
 
+/// As a flag says, else the environment; 0: neither does.
+base::Outcome<std::uint64_t> bytes_given(const std::string& flag,
+                                         base::Outcome<std::uint64_t> (*from_environment)()) {
+    return flag.empty() ? from_environment() : trainer::parse_memory(flag);
+}
+
+/// GiB that a step may take, rounded down.
+base::Outcome<std::uint64_t> memory_for_work(const RoleFlags& role) {
+    ASSAY_ASSIGN(std::uint64_t bytes, bytes_given(role.memory, trainer::memory_from_environment));
+    if (bytes == 0) bytes = memory_of_machine();
+    ASSAY_ASSIGN(const std::vector<std::string> devices, device_list(role.device, {}));
+    if (std::any_of(devices.begin(), devices.end(), is_card)) {
+        ASSAY_ASSIGN(const std::uint64_t given,
+                     bytes_given(role.device_memory, trainer::device_memory_from_environment));
+        ASSAY_ASSIGN(const CardReport report, list_cards({}));
+        bytes = least_step_memory(bytes, given, devices, report.cards);
+    }
+    return std::min(bytes / kGibibyte, (std::uint64_t{1} << contracts::kMaxMemoryBits) - 1);
+}
+
+}  // namespace
+
 std::uint64_t memory_of_machine() {
     const long pages = ::sysconf(_SC_PHYS_PAGES);
     const long bytes = ::sysconf(_SC_PAGESIZE);
     return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;
 }
 
-/// GiB that the worker may take, rounded down.
-base::Outcome<std::uint64_t> memory_for_work(const std::string& flag) {
-    std::uint64_t bytes = 0;
-    if (flag.empty()) {
-        ASSAY_ASSIGN(bytes, trainer::memory_from_environment());
-    } else {
-        ASSAY_ASSIGN(bytes, trainer::parse_memory(flag));
+std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
+                                const std::vector<std::string>& devices,
+                                const std::vector<ListedCard>& cards) {
+    constexpr std::uint64_t kLeftFree = 16;  // a sixteenth of the card, as the worker leaves it
+    std::uint64_t least = host;
+    for (const ListedCard& one : cards) {
+        if (std::find(devices.begin(), devices.end(), one.device) == devices.end()) continue;
+        const std::uint64_t most = one.memory - one.memory / kLeftFree;
+        least = std::min(least, card == 0 ? most : std::min(card, most));
     }
-    if (bytes == 0) bytes = memory_of_machine();
-    return std::min(bytes / kGibibyte, (std::uint64_t{1} << contracts::kMaxMemoryBits) - 1);
+    return least;
 }
-
-}  // namespace
 
 void add_trade_flags(CLI::App& verb, TradeFlags& flags) {
     verb.add_flag(
@@ -86,7 +110,7 @@ base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const 
                               "give --trade with them, or leave them out");
         return std::optional<LotTerms>();
     }
-    ASSAY_ASSIGN(const std::uint64_t memory, memory_for_work(role.memory));
+    ASSAY_ASSIGN(const std::uint64_t memory, memory_for_work(role));
     LotTerms terms;
     terms.profile = *program::parse_profile(flags.profile);
     terms.epochs = flags.epochs;

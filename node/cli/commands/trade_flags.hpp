@@ -8,6 +8,7 @@
 
 #include "node/cli/commands/role_flags.hpp"
 #include "node/roles/lot_trader.hpp"
+#include "node/worker/worker_report.hpp"
 
 namespace assay::node {
 
@@ -19,13 +20,22 @@ struct TradeFlags {
     std::string profile = "f32";
 };
 
+/// Bytes of the machine's memory; 0 where nobody says.
+std::uint64_t memory_of_machine();
+
+/// The bytes that a step has on each of these devices: the host's, and of a card that is among them no more
+/// than `card` (0: as much as it has), nor than it has less a sixteenth.
+std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
+                                const std::vector<std::string>& devices,
+                                const std::vector<ListedCard>& cards);
+
 /// Adds --trade, --network, --lot-epochs, --speed-bits and --lot-profile; `flags` must live as long as the
 /// app.
 void add_trade_flags(CLI::App& verb, TradeFlags& flags);
 
-/// The terms of its lot, but for the ask, which is the miner's. Memory is what the worker may take: --memory
-/// or ASSAY_MEMORY, else all that the machine has. Nothing without --trade. kUsage when another of the flags
-/// is given without it, or memory is no amount.
+/// The terms of its lot, but for the ask, which is the miner's. Memory is what a step may take: --memory
+/// or ASSAY_MEMORY, else all that the machine has; where cards compute, what the least of them has for it.
+/// Nothing without --trade. kUsage when another of the flags is given without it, or memory is no amount.
 base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role);
 
 /// Fills in the speed that this machine is expected to show, where nothing says it: the pace of slots that

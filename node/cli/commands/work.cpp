@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/device_miners.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/commands/trade_flags.hpp"
 #include "node/cli/owner_step.hpp"
@@ -35,6 +36,7 @@ base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& 
                              std::to_string(stake.units()) + "u"}};
     const auto ledger = ledger_words(flags);
     step.words.insert(step.words.end(), ledger.begin(), ledger.end());
+    if (!flags.owner_key.empty()) step.words.insert(step.words.end(), {"--owner-key", flags.owner_key});
     const auto done = run_owner_step(context, step, *passphrase, stop);
     passphrase.reset();
     if (!done.ok() && !stop.stop_requested()) return base::failed(done.error());
@@ -58,6 +60,8 @@ struct MinerFlags {
     std::uint32_t watts = 0;
     std::string power_price;
     TradeFlags trade;
+    bool node_per_device = false;
+    const CLI::App* command = nullptr;  ///< as it was parsed
     unsigned self_check = kSelfCheckInterval.count();
 };
 
@@ -75,7 +79,7 @@ base::Outcome<void> add_owners_limits(const MinerFlags& flags, MinerOptions& opt
     return {};
 }
 
-base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
+base::Outcome<void> check_outward(const MinerFlags& flags) {
     // Not CLI11's excludes(): it lists several in the order of their addresses, another one in each run.
     for (const auto& [flag, given] : {std::pair("--listen", flags.role.listen != RoleFlags().listen),
                                       std::pair("--announce", !flags.role.announce.empty())}) {
@@ -83,28 +87,43 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
             return base::fail(base::ErrorKind::kUsage, std::string("--outward leaves no room for ") + flag,
                               "give one of them: with --outward nobody connects to this miner");
     }
-    MinerOptions miner_options;
-    ASSAY_TRY(add_owners_limits(flags, miner_options));
-    ASSAY_ASSIGN(miner_options.trade, lot_terms(flags.trade, flags.role));
-    const std::stop_token stop = stop_on_signals();
-    ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
-    options.outward = flags.outward;
-    options.worker.duty = flags.duty;
-    if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
-    ASSAY_ASSIGN(options.devices, device_list(flags.role.device, {}));
-    std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
-    ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
-    ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
-    ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
-    ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
+    return {};
+}
+
+/// All that the flags say of the role but its ask, which devices with nodes of their own may have each.
+base::Outcome<MinerOptions> miner_options_of(const MinerFlags& flags) {
+    MinerOptions options;
+    ASSAY_TRY(add_owners_limits(flags, options));
+    ASSAY_ASSIGN(options.trade, lot_terms(flags.trade, flags.role));
+    ASSAY_ASSIGN(options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
+    ASSAY_ASSIGN(options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
         if (const auto conduct = find_misconduct(WorkRole::kMiner, text)) {
-            miner_options.conducts.add(*conduct);
+            options.conducts.add(*conduct);
             continue;
         }
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
-        miner_options.drills.push_back(drill.planned);
+        options.drills.push_back(drill.planned);
     }
+    return options;
+}
+
+base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
+    ASSAY_TRY(check_outward(flags));
+    ASSAY_ASSIGN(MinerOptions miner_options, miner_options_of(flags));
+    ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
+    const std::stop_token stop = stop_on_signals();
+    if (flags.node_per_device)
+        return run_device_miners(context, *flags.command, {.role = flags.role, .ask = flags.ask}, stop);
+    ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
+    const std::string& device = flags.role.device;
+    ASSAY_ASSIGN(RoleProcessOptions options,
+                 role_options(context, flags.role, device.empty() ? "miner run" : "miner run on " + device));
+    options.outward = flags.outward;
+    options.worker.duty = flags.duty;
+    if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
+    ASSAY_ASSIGN(options.devices, device_list(device, {}));
+    std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     WorkerOptions worker = options.worker;
     worker.device = options.devices.front();
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
@@ -190,20 +209,24 @@ void add_self_check_flag(CLI::App& verb, unsigned& minutes) {
         ->capture_default_str();
 }
 
-}  // namespace
-
-void add_work_commands(CLI::App& app, Context& context) {
+void add_miner_run(CLI::App& app, Context& context) {
     const auto miner = std::make_shared<MinerFlags>();
     CLI::App& mine = verb(noun(app, "miner", "Train for pay"), "run",
                           "Register, stake, ask for jobs, train, commit and serve until stopped", context,
                           [&context, miner] { return run_miner(context, *miner); });
+    miner->command = &mine;
     add_role_flags(mine, miner->role);
     mine.get_option("--device")
         ->description(
             "What computes: cpu (default), cuda:N, or several of them with commas (cuda:0,cuda:1), each with "
             "a "
             "slot of its own; cuda or all: every NVIDIA card that passes its self-test");
+    mine.add_flag(
+        "--node-per-device", miner->node_per_device,
+        "A miner for each device, each with a node key, stake, ask and, with --trade, lot of its own, in "
+        "HOME/devices/cuda-0 and so on: --home of commands about one of them");
     add_peer_flags(mine, miner->role);
+    add_owner_key_flag(mine, miner->role);
     mine.add_flag("--outward", miner->outward,
                   "Accept no connection: verifiers ask over calls that this miner opens to them");
     mine.add_option(
@@ -221,7 +244,9 @@ void add_work_commands(CLI::App& app, Context& context) {
     mine.add_option(
         "--power-price", miner->power_price,
         "Price of a kilowatt-hour in ASY: work that brings less than its power costs is warned of");
-    mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
+    mine.add_option("--ask", miner->ask,
+                    "Least price per work unit, in ASY or base units (1000u); with --node-per-device also of "
+                    "each (cuda:0=900u,cuda:1=700u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();
     mine.add_option("--lock-slot", miner->lock_slot, "Most stake that a job may lock for one slot")
@@ -233,13 +258,16 @@ void add_work_commands(CLI::App& app, Context& context) {
     mine.add_option("--drill", miner->drills,
                     "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy (kinds: " + drill_kinds() +
                         "), or behave so. " + misconduct_help(WorkRole::kMiner));
+}
 
+void add_verifier_run(CLI::App& app, Context& context) {
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
                             "Register, stake, enlist for jobs and recompute what is drawn until stopped",
                             context, [&context, verifier] { return run_verifier(context, *verifier); });
     add_role_flags(verify, verifier->role);
     add_peer_flags(verify, verifier->role);
+    add_owner_key_flag(verify, verifier->role);
     verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")
         ->capture_default_str();
     verify
@@ -259,6 +287,13 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->check(CLI::IsMember(misconduct_names(WorkRole::kVerifier)));
     verify.add_option("--accomplice", verifier->accomplice, "Home of the miner that a --drill stands with");
     add_self_check_flag(verify, verifier->self_check);
+}
+
+}  // namespace
+
+void add_work_commands(CLI::App& app, Context& context) {
+    add_miner_run(app, context);
+    add_verifier_run(app, context);
 }
 
 }  // namespace assay::node

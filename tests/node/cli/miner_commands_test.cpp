@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a miner's owner tells it, and tables for programs that calculate.
+#include <map>
+
+#include "node/cli/commands/device_asks.hpp"
+#include "node/cli/commands/trade_flags.hpp"
 #include "node/cli/csv.hpp"
+#include "node/processes/device_homes.hpp"
 #include "node/roles/miner_order.hpp"
 #include "node/roles/price_order.hpp"
 #include "node/runtime/ledger_link.hpp"
@@ -72,6 +77,88 @@ TEST_CASE("the ask of a machine on offer is kept in the home until it is taken b
               .out.find("does nothing unless a miner of this home runs with --trade") != std::string::npos);
     CHECK(cli({"market", "ask", "default"}).code == 0);
     CHECK_FALSE(ordered().has_value());
+}
+
+TEST_CASE("orders at a home reach the miners of its devices, and one at a device's home reaches that one") {
+    const Cli cli;
+    const std::string words = "a passphrase of some length";
+    const std::string passphrase = cli.write("pass", words + "\n").string();
+    REQUIRE(cli({"key", "new", "--role", "node", "--interactive", "--passphrase-file", passphrase}).code ==
+            0);
+    const node::Home home{cli.home()};
+    std::vector<node::Home> homes{home};
+    for (const char* device : {"cuda:0", "cuda:1"}) {
+        REQUIRE(node::make_device_home(home, device, node::Passphrase{words}).ok());
+        homes.push_back(node::device_home(home, device));
+    }
+    CHECK(homes.back().root == home.root / "devices" / "cuda-1");
+    const auto orders = [&] {
+        std::vector<MinerOrder> all;
+        for (const node::Home& one : homes)
+            all.push_back(node::read_order(*node::make_disk_port(one.jobs()).value()).value());
+        return all;
+    };
+    const auto prices = [&] {
+        std::vector<std::optional<base::Amount>> all;
+        for (const node::Home& one : homes)
+            all.push_back(
+                node::read_price_order(*node::make_disk_port(one.jobs()).value(), node::ask_order_note())
+                    .value());
+        return all;
+    };
+    CHECK(cli({"miner", "drain"}).code == 0);
+    CHECK(orders() == std::vector(3, MinerOrder::kDrain));
+    CHECK(cli({"market", "ask", "900u"}).code == 0);
+    CHECK(prices() == std::vector(3, std::optional(base::units(900))));
+    const std::string one = homes.back().root.string();
+    CHECK(Cli::at({"miner", "resume", "--home", one}).code == 0);
+    CHECK(orders() == std::vector{MinerOrder::kDrain, MinerOrder::kDrain, MinerOrder::kWork});
+    CHECK(Cli::at({"market", "ask", "700u", "--home", one}).code == 0);
+    CHECK(prices().back() == base::units(700));
+    CHECK(prices().front() == base::units(900));
+}
+
+TEST_CASE("--ask names one price for all devices, or one for each") {
+    const std::vector<std::string> devices = {"cpu", "cuda:0", "cuda:1"};
+    using Asks = std::map<std::string, base::Amount>;
+    const auto asks = [&](const std::string& text) { return node::device_asks(text, devices); };
+    const auto of = [](std::uint64_t cpu, std::uint64_t first, std::uint64_t second) {
+        const auto amount = [](std::uint64_t units) { return base::Amount::of(units).value(); };
+        return Asks{{"cpu", amount(cpu)}, {"cuda:0", amount(first)}, {"cuda:1", amount(second)}};
+    };
+    CHECK(asks("900u").value() == of(900, 900, 900));
+    CHECK(asks("cuda:1=700u,900u").value() == of(900, 900, 700));
+    CHECK(asks("cuda:1=700u,cuda:0=800u,cpu=1u").value() == of(1, 800, 700));
+    for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+             {"cuda:1=700u", "there is no price for cpu"},
+             {"900u,cuda:2=700u", "'cuda:2' is none of the devices"},
+             {"900u,800u", "there are two prices for all others"},
+             {"900u,cuda:0=1u,cuda:0=1u", "there are two prices for cuda:0"},
+             {"900u,cuda:0=", "is not an amount"},
+             {"900u,", "is not an amount"},
+             {"much", "is not an amount"}}) {
+        INFO(text);
+        const auto refused = asks(text);
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().kind == base::ErrorKind::kUsage);
+        CHECK(refused.error().what.find(why) != std::string::npos);
+    }
+}
+
+TEST_CASE("a lot promises the memory that a step has on the smallest of its devices") {
+    constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+    const std::vector<node::ListedCard> cards = {{.device = "cuda:0", .memory = 80 * kGiB},
+                                                 {.device = "cuda:1", .memory = 16 * kGiB}};
+    const auto least = [&](std::uint64_t host, std::uint64_t card, const std::vector<std::string>& devices) {
+        return node::least_step_memory(host * kGiB, card * kGiB, devices, cards);
+    };
+    CHECK(least(100, 0, {"cuda:0"}) == 75 * kGiB);
+    CHECK(least(100, 0, {"cuda:1"}) == 15 * kGiB);
+    CHECK(least(100, 0, {"cuda:0", "cuda:1"}) == 15 * kGiB);
+    CHECK(least(100, 24, {"cuda:0"}) == 24 * kGiB);
+    CHECK(least(100, 24, {"cuda:1"}) == 15 * kGiB);
+    CHECK(least(64, 0, {"cuda:0"}) == 64 * kGiB);
+    CHECK(least(100, 24, {"cpu"}) == 100 * kGiB);
 }
 
 TEST_CASE("limits that are none are refused before a miner starts") {

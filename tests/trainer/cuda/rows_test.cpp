@@ -262,18 +262,21 @@ struct SortedTokens {
 
 // Gradients of the parameters of norms and of a bias, over sequences one after another.
 struct ColumnCase {
-    static constexpr std::size_t kRows = kSequences * kContext;
+    std::size_t context, rows = kSequences * context;
+    test::Draw draw;
     std::mt19937 random{47};
-    CardFloats dy = numbers(random, kRows*kCols), x = numbers(random, kRows*kCols);
-    CardFloats mean = numbers(random, kRows), rstd = numbers(random, kRows), before = numbers(random, kCols);
+    CardFloats dy = numbers(random, rows*kCols, draw), x = numbers(random, rows*kCols, draw);
+    CardFloats mean = numbers(random, rows, draw), rstd = numbers(random, rows, draw);
+    CardFloats before = numbers(random, kCols, draw);
     CardFloats gain = before, bias = before, rms = before, plain = before;
-    ColumnCase() {
+    explicit ColumnCase(std::size_t of = kContext, test::Draw drawn = test::Draw::kWild)
+        : context(of), draw(drawn) {
         for (std::size_t s = 0; s < kSequences; ++s) {
-            const auto wide = [s](const CardFloats& all) {
-                return std::span(all).subspan(s * kContext * kCols, kContext * kCols);
+            const auto wide = [&](const CardFloats& all) {
+                return std::span(all).subspan(s * context * kCols, context * kCols);
             };
-            const auto thin = [s](const CardFloats& all) {
-                return std::span(all).subspan(s * kContext, kContext);
+            const auto thin = [&](const CardFloats& all) {
+                return std::span(all).subspan(s * context, context);
             };
             arithmetic::layer_norm_parameter_gradient_carry(wide(dy), wide(x), {thin(mean), thin(rstd)}, gain,
                                                             bias);
@@ -282,7 +285,7 @@ struct ColumnCase {
         }
     }
     ColumnArgs args(CardFloats& sums, CardFloats& more) const {
-        return {kSequences,  kContext,    kCols,        dy.data(),   x.data(),
+        return {kSequences,  context,     kCols,        dy.data(),   x.data(),
                 mean.data(), rstd.data(), output(sums), output(more)};
     }
 };
@@ -332,8 +335,8 @@ struct EmbeddingCase {
 };
 }  // namespace
 
-TEST_CASE("sums over tokens go sequence by sequence", "[trainer][cuda]") {
-    const ColumnCase columns;
+namespace {
+void require_sums_over_tokens(const ColumnCase& columns) {
     in_every_order([&](TestStream& stream) {
         const auto check = [&](ColumnKind kind, const CardFloats& wanted_gain,
                                const CardFloats& wanted_bias) {
@@ -345,6 +348,20 @@ TEST_CASE("sums over tokens go sequence by sequence", "[trainer][cuda]") {
         check(ColumnKind::kRmsNorm, columns.rms, columns.before);
         check(ColumnKind::kBias, columns.before, columns.plain);
     });
+}
+}  // namespace
+
+TEST_CASE("sums over tokens ascend in stages that are whole, and in the last one", "[trainer][cuda]") {
+    // One stage and no more; one more than are held at a time, and a part. Long chains of wild numbers are
+    // infinite in any order.
+    constexpr std::size_t kStage = ColumnChains<ColumnKind::kBias>::kRows;
+    constexpr std::size_t kHeld = ColumnChains<ColumnKind::kBias>::kStages;
+    for (const std::size_t context : {kStage, (kHeld + 1) * kStage + 7})
+        require_sums_over_tokens(ColumnCase(context, test::Draw::kTame));
+}
+
+TEST_CASE("sums over tokens go sequence by sequence", "[trainer][cuda]") {
+    require_sums_over_tokens(ColumnCase());
     const LossCase loss;
     in_every_order([&](TestStream& stream) {
         REQUIRE(loss.is_right([&](const LossTotalArgs& args) { loss_total(stream, args); }));

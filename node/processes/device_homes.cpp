@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/processes/device_homes.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "node/runtime/ledger_link.hpp"
+
+namespace assay::node {
+
+Home device_home(const Home& home, const std::string& device) {
+    std::string name = device;
+    std::replace(name.begin(), name.end(), ':', '-');
+    return Home{home.devices() / name};
+}
+
+std::vector<Home> device_homes(const Home& home) {
+    std::vector<Home> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(home.devices(), error)) {
+        Home one{entry.path()};
+        if (std::filesystem::exists(one.node_key(), error)) found.push_back(std::move(one));
+    }
+    std::sort(found.begin(), found.end(), [](const Home& a, const Home& b) { return a.root < b.root; });
+    return found;
+}
+
+base::Outcome<void> for_each_miner_home(const Home& home,
+                                        const std::function<base::Outcome<void>(DiskPort& notes)>& act) {
+    std::vector<Home> homes = device_homes(home);
+    homes.insert(homes.begin(), home);
+    for (const Home& one : homes) {
+        ASSAY_ASSIGN(const auto notes, make_disk_port(one.jobs()));
+        ASSAY_TRY(act(*notes));
+    }
+    return {};
+}
+
+base::Outcome<void> make_device_home(const Home& home, const std::string& device,
+                                     const Passphrase& passphrase) {
+    const Home made = device_home(home, device);
+    ASSAY_TRY(create_home(made));
+    if (std::filesystem::exists(made.node_key())) return {};
+    // A mistyped passphrase must not close a new key.
+    ASSAY_TRY(open_key_file(home.node_key(), passphrase, KeyRole::kNode));
+    ASSAY_ASSIGN(const KeyFileInfo like, inspect_key_file(home.node_key()));
+    ASSAY_TRY(create_key_file(made.node_key(), passphrase,
+                              {.role = KeyRole::kNode, .protection = like.protection}));
+    return {};
+}
+
+}  // namespace assay::node
