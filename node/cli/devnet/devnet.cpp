@@ -141,6 +141,11 @@ void print_how_to(const Context& context, const Devnet& net, const Network& netw
     context.out.flush();
 }
 
+void print_left(const Context& context, const DevnetPlan& plan, const std::string& name) {
+    context.err << name << " ended with exit code 0, as it was told to; the others go on. Its log: "
+                << (Home{plan.home / name}.logs() / (name + ".log")).string() << std::endl;
+}
+
 base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     ASSAY_ASSIGN(const std::vector<unsigned> duties, parse_duties(flags.duty));
     const std::stop_token stop = stop_on_signals();
@@ -152,8 +157,10 @@ base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     plan.verifiers = flags.verifiers;
     plan.more_buyers = flags.buyers - 1;
     plan.market = market_of(flags.epoch);
-    return keep_network_up(
-        plan, stop, [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); });
+    const NetworkHeard heard{
+        .ready = [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); },
+        .left = [&](const std::string& name) { print_left(context, plan, name); }};
+    return keep_network_up(plan, stop, heard);
 }
 
 base::Outcome<void> down(const Context& context) {
