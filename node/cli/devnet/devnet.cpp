@@ -65,6 +65,7 @@ struct UpFlags {
     std::uint32_t buyers = 1;
     bool trade = false;
     std::uint64_t epoch = 300;
+    std::uint64_t block_interval_ms = DevnetPlan{}.block_interval_ms;
     std::string duty;
 };
 
@@ -157,6 +158,7 @@ base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     plan.verifiers = flags.verifiers;
     plan.more_buyers = flags.buyers - 1;
     plan.market = market_of(flags.epoch);
+    plan.block_interval_ms = flags.block_interval_ms;
     const NetworkHeard heard{
         .ready = [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); },
         .left = [&](const std::string& name) { print_left(context, plan, name); }};
@@ -210,8 +212,12 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     starting.add_flag("--trade", up_flags->trade,
                       "Miners offer their machines in the market between jobs: for jobs with [market] "
                       "machines_least");
-    starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks of 80 ms")
+    starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks")
         ->check(CLI::Range(std::uint64_t{40}, std::uint64_t{100'000}))
+        ->capture_default_str();
+    starting.add_option("--block-interval-ms", up_flags->block_interval_ms,
+                        "Least time between blocks; all windows of jobs are counted in blocks")
+        ->check(CLI::Range(std::uint64_t{20}, std::uint64_t{10'000}))
         ->capture_default_str();
     starting.add_option("--duty", up_flags->duty,
                         "Shares of the time in which the miners' workers compute, in percent, given to them "
