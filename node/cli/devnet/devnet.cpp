@@ -215,8 +215,9 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks")
         ->check(CLI::Range(std::uint64_t{40}, std::uint64_t{100'000}))
         ->capture_default_str();
-    starting.add_option("--block-interval-ms", up_flags->block_interval_ms,
-                        "Least time between blocks; all windows of jobs are counted in blocks")
+    starting
+        .add_option("--block-interval-ms", up_flags->block_interval_ms,
+                    "Least time between blocks; all windows of jobs are counted in blocks")
         ->check(CLI::Range(std::uint64_t{20}, std::uint64_t{10'000}))
         ->capture_default_str();
     starting.add_option("--duty", up_flags->duty,
