@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "contracts/rules/tables.hpp"
@@ -46,29 +47,39 @@ bool everybody_staked(LedgerService& ledger, const Devnet& net) {
     }
     return true;
 }
+
+/// Tells of each process that ended as it should, once: `left` has those that were told of. kFailure for the
+/// first that ended otherwise.
+base::Outcome<void> look_after(Network& network, const Devnet& net, std::set<std::string>& left,
+                               const NetworkHeard& heard) {
+    for (const auto& [name, status] : network.casualties()) {
+        const bool is_node = name == "node";
+        if (is_node || status.signal != 0 || status.code != 0) {
+            const Home home = is_node ? net.sequencer.home : Home{net.plan.home / name};
+            return fail(ErrorKind::kFailure,
+                        name + " ended (" + to_text(status) + "):\n" + log_tail(home, name, 8));
+        }
+        if (left.insert(name).second) heard.left(name);
+    }
+    return {};
+}
 }  // namespace
 
-base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop,
-                                    const std::function<void(const Devnet&, const Network&)>& ready) {
+base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop, const NetworkHeard& heard) {
     ASSAY_ASSIGN(const Devnet net, create_devnet(plan));
     ASSAY_ASSIGN(Network network, Network::start(net));
     std::ofstream(pid_file(net.sequencer.home)) << getpid() << "\n";
     ASSAY_ASSIGN(const auto ledger, connect_ledger({.address = network.node_address(), .tls = {}}));
     bool announced = false;
+    std::set<std::string> left;
     base::Outcome<void> result;
     while (!stop.stop_requested()) {
         if (!announced && everybody_staked(*ledger, net)) {
-            ready(net, network);
+            heard.ready(net, network);
             announced = true;
         }
-        const auto ended = network.casualties();
-        if (!ended.empty()) {
-            const auto& [name, status] = ended.front();
-            const Home home = name == "node" ? net.sequencer.home : Home{plan.home / name};
-            result = fail(ErrorKind::kFailure,
-                          name + " ended (" + to_text(status) + "):\n" + log_tail(home, name, 8));
-            break;
-        }
+        result = look_after(network, net, left, heard);
+        if (!result.ok()) break;
         std::this_thread::sleep_for(100ms);
     }
     network.stop();

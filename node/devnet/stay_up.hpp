@@ -10,11 +10,18 @@
 
 namespace assay::node {
 
-/// Keeps a new network of `plan` running until stopped, or until one of its processes ends (kFailure with
-/// the end of its log). `ready` is called once, when every miner and verifier has staked, so that the next
-/// job finds them. HOME/devnet.pid names this process meanwhile.
-base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop,
-                                    const std::function<void(const Devnet&, const Network&)>& ready);
+/// Who hears of a network that stays, on the thread that keeps it.
+struct NetworkHeard {
+    /// Called once, when every miner and verifier has staked, so that the next job finds them.
+    std::function<void(const Devnet&, const Network&)> ready;
+    /// Called with the name of each miner or verifier that ended with exit code 0, as a drained miner does.
+    std::function<void(const std::string& name)> left;
+};
+
+/// Keeps a new network of `plan` running until stopped, or until its ledger node ends, or another of its
+/// processes with anything but exit code 0 (kFailure with the end of its log). HOME/devnet.pid names this
+/// process meanwhile.
+base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop, const NetworkHeard& heard);
 
 /// Asks the process in HOME/devnet.pid to end and waits for it. kNotFound when no network runs there.
 base::Outcome<void> bring_network_down(const Home& home);

@@ -9,6 +9,7 @@
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/market/tables.hpp"
+#include "node/views/rounds_begun.hpp"
 
 namespace assay::node {
 
@@ -66,7 +67,7 @@ public:
 
     base::Outcome<std::vector<BillEntry>> entries() {
         ASSAY_TRY(add_fee());
-        for (std::uint32_t round = 0; round < job_.spec.rounds; ++round) ASSAY_TRY(add_round(round));
+        for (std::uint32_t round = 0; round < rounds_begun(job_); ++round) ASSAY_TRY(add_round(round));
         ASSAY_TRY(add_accusations());
         ASSAY_TRY(add_bids());
         return std::move(entries_);
@@ -165,7 +166,7 @@ void add_totals(BillTotals& totals, const contracts::StateView& state, const con
     totals.spent.count += job.spent.units();
     totals.refunded.count += job.refunded.units();
     totals.in_escrow.count += contracts::escrow_of(state, job).units();
-    for (std::uint32_t round = 0; round < job.spec.rounds; ++round)
+    for (std::uint32_t round = 0; round < rounds_begun(job); ++round)
         for (const contracts::SettlementLine& line : contracts::list_settlement(state, job.id, round))
             totals.penalties.count += line.lost_to_escrow.units();
 }

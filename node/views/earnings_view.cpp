@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "contracts/rules/job/costs.hpp"
+#include "node/views/rounds_begun.hpp"
 
 namespace assay::node {
 
@@ -66,7 +67,7 @@ std::vector<DatedRow> rows_of(const contracts::StateView& state, const contracts
     std::vector<DatedRow> rows;
     if (auto burned = burned_ask(state, job, miner)) rows.push_back(*std::move(burned));
     const auto games = contracts::list_games(state, job.id);
-    for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_begun(job); ++round) {
         DatedRow dated{.row = {.job = job.id, .round = round}, .height = 0};
         for (const contracts::SettlementLine& line : contracts::list_settlement(state, job.id, round)) {
             if (line.node == miner && line.kind == contracts::LineKind::kSlot)

@@ -9,6 +9,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/round/prices.hpp"
+#include "node/views/rounds_begun.hpp"
 
 namespace assay::node {
 
@@ -113,7 +114,7 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     view.machines_most = job.spec.market.terms.most;
     for (const contracts::Lease& lease : contracts::list_leases(state, job.id))
         view.leases.push_back({lease.node, lease.price, lease.epoch, lease.from, lease.until, lease.instant});
-    for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_begun(job); ++round) {
         const auto prices = contracts::prices_of_round(state, job, round);
         for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round))
             view.slot_rounds.push_back({round, slot.slot, slot.miner, prices.slots.at(slot.slot),

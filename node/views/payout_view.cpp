@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/payout_view.hpp"
 
+#include "node/views/rounds_begun.hpp"
+
 namespace assay::node {
 
 namespace {
@@ -46,8 +48,8 @@ PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& fi
     for (const contracts::Job& job : contracts::list_jobs(state)) {
         const std::vector<contracts::Game> games = contracts::list_games(state, job.id);
         const std::uint32_t first = filter.round.value_or(0);
-        const std::uint32_t last = filter.round.value_or(job.spec.rounds - 1);
-        for (std::uint32_t round = first; round <= last && round < job.spec.rounds; ++round) {
+        const std::uint32_t last = filter.round.value_or(rounds_begun(job) - 1);
+        for (std::uint32_t round = first; round <= last && round < rounds_begun(job); ++round) {
             for (const auto& line : contracts::list_settlement(state, job.id, round)) {
                 if (line.node != filter.node) continue;
                 const TakenByGames taken = taken_by(games, line);

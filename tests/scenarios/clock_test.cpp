@@ -62,13 +62,16 @@ TEST_CASE("nobody minds a node whose clock is behind: its blocks are never live"
     const test::TemporaryFolder folder;
     std::stop_source staked;
     bool ready = false;
-    must(node::keep_network_up(plan_with_clock(folder.path() / "net", -3'600'000), staked.get_token(),
-                               [&](const node::Devnet& net, const node::Network&) {
-                                   ready = true;
-                                   for (const node::Participant& who : net.miners)
-                                       CHECK_FALSE(has_line(who, "is not followed yet"));
-                                   staked.request_stop();
-                               }));
+    const node::NetworkHeard heard{.ready =
+                                       [&](const node::Devnet& net, const node::Network&) {
+                                           ready = true;
+                                           for (const node::Participant& who : net.miners)
+                                               CHECK_FALSE(has_line(who, "is not followed yet"));
+                                           staked.request_stop();
+                                       },
+                                   .left = [](const std::string& name) { FAIL_CHECK(name << " ended"); }};
+    must(
+        node::keep_network_up(plan_with_clock(folder.path() / "net", -3'600'000), staked.get_token(), heard));
     CHECK(ready);
 }
 

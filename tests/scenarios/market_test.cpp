@@ -1,230 +1,409 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three miners at one, three and nine parts of a processor's time keep their machines on offer between jobs,
-// and three buyers bid for them: what lots cost by class and load, who is preempted, and that nobody's bits
-// change.
+// Six miners and three buyers with different caps on `assay devnet up`, all of it by commands: what lots cost
+// by class and load, what a losing bidder is told and wins with, who is preempted, that nobody's bits change,
+// and that a member of a team takes no more than its caps.
+#include <algorithm>
+#include <fstream>
+#include <functional>
 #include <iostream>
+#include <map>
+#include <memory>
+#include <set>
 
-#include "ledger/application/rules_machine.hpp"
-#include "ledger/audit/audit.hpp"
-#include "ledger/audit/evidence.hpp"
-#include "ledger/audit/payout_audit.hpp"
-#include "node/roles/miner_order.hpp"
-#include "node/roles/price_order.hpp"
-#include "node/runtime/ledger_link.hpp"
-#include "node/views/supply.hpp"
-#include "tests/scenarios/small_network.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/scenarios/devnet_process.hpp"
+#include "tests/scenarios/small_text.hpp"
 
 namespace assay::tests {
 
-using contracts::EventKind;
-using contracts::JobPhase;
-using contracts::Reason;
+using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t kAsk = 900;
-constexpr std::uint64_t kModestCap = 1'500;
-constexpr std::uint64_t kRichCap = 3'000;
+constexpr const char* kFirstBuyer = "buyer";
+constexpr const char* kSecondBuyer = "buyer-2";
+constexpr const char* kMember = "buyer-3";  ///< of the first buyer's team
+/// The one machine that the two rival jobs can pay: the others ask kDear once they are measured. Whatever
+/// class its speed puts it into, both bid for it.
+constexpr const char* kCheapMiner = "miner-3";
+constexpr std::uint64_t kCheapAsk = 1'100;
+constexpr std::uint64_t kDearestAsk = 1'250;  ///< of the six at the start
+constexpr std::uint64_t kDear = 5'000;
+constexpr std::uint64_t kTooDear = 9'000;
+constexpr std::uint64_t kFirstCap = 2'500;
+constexpr std::uint64_t kGammaBid = 1'700;
+constexpr std::uint64_t kGammaCap = 6'000;
+constexpr std::uint64_t kDeltaBid = 1'500;
+constexpr std::uint64_t kDeltaCap = 4'000;
+constexpr std::uint64_t kBudget = 60'000'000;
+/// More than the rivals come to: what follows does not hang on how fast their machine is meanwhile.
+constexpr std::uint32_t kManyRounds = 2'000;
 
-/// The network's own job needs all three machines for its one round, and so measures them: classes are powers
-/// of two of speed, and a load that slows one machine to a fourth of what it does leaves their order. Lots of
-/// three classes would serve it no second round.
-ScenarioPlan trading_plan() {
-    ScenarioPlan plan = slow_plan();
-    plan.miners.clear();
-    for (const char* duty : {"8", "24", "72"}) {
-        plan.miners.push_back(honest_miner(kAsk));
-        plan.miners.back().flags = {"--trade", "--speed-bits", "0", "--duty", duty};
-    }
-    plan.more_buyers = 2;
-    plan.market = {.epoch = 60 * kPatience, .seal_window = 20 * kPatience, .open_window = 20 * kPatience};
-    plan.params.ask_commit_window = plan.params.ask_reveal_window = 20 * kPatience;
-    plan.job.train.inner_steps = 12;
-    plan.job.rounds = 1;
-    plan.job.market.terms = {.gang = 3, .most = 3};
-    return plan;
+std::string price_text(std::uint64_t units) { return std::to_string(units) + "u"; }
+std::uint64_t units(const json& amount) { return std::stoull(amount.get<std::string>()); }
+
+/// Bits of speed of a class: f32/SPEED/MEMORY/NETWORK.
+int speed_in(const json& kind) {
+    const std::string text = kind.get<std::string>();
+    return std::stoi(text.substr(text.find('/') + 1));
 }
 
-struct Sale {
-    std::uint64_t epoch = 0;
-    base::Hash256 job;
-    std::uint32_t kind = 0;  ///< number_of(LotClass)
-    std::uint64_t price = 0;
+struct Terms {
+    std::string name;
+    std::uint32_t machines = 1;  ///< and slots
+    std::uint32_t rounds = 1;
+    std::uint64_t cap = 0;     ///< base units
+    std::uint64_t budget = 0;  ///< base units
 };
 
-std::uint8_t speed_in(std::uint32_t kind) { return static_cast<std::uint8_t>(kind >> 16U); }
+std::string job_text(const Terms& terms) {
+    const std::string machines = std::to_string(terms.machines);
+    return "[job]\nname = \"" + terms.name + "\"\nslots = " + machines +
+           "\nrounds = " + std::to_string(terms.rounds) +
+           "\nseed = 7\n"
+           "[model]\nlayers = 2\nwidth = 64\nheads = 2\ncontext = 64\nvocabulary = 400\n"
+           "[data]\nmanifest = \"data/manifest.json\"\n"
+           "[train]\ninner_steps = 6\nbatch = 4\nwarmup_steps = 2\nlearning_rate = 0.003\n"
+           "[market]\nmax_price = \"" +
+           price_text(terms.cap) + "\"\nbudget = \"" + price_text(terms.budget) +
+           "\"\ndeadline = 100000\nmachines_least = " + machines + "\n[security]\nsegment_steps = 2\n";
+}
 
-/// A run of the market, and what was seen of it.
-struct TradingRun {
-    SmallNetwork network{trading_plan()};
-    std::vector<Sale> sales;
-    std::map<base::Hash256, std::vector<JobPhase>> phases;  ///< each job's, in order
-    base::Hash256 first, modest, rich;
-    std::uint8_t fastest = 0;  ///< bits of speed
+/// The market's story, played once; what the cases look at is as the commands said it.
+struct Market {
+    json first;     ///< `job show` of the first buyer's job, once its round is done
+    json measured;  ///< `market show` once all six machines are on offer in the classes that the round showed
+    json lost;      ///< of `job why delta`: the newest clearing that delta lost to gamma's bid
+    json history;   ///< `market history` with that clearing
+    json won;       ///< of `job why delta`: the first that it won at the price that it was told
+    std::uint64_t told = 0;                             ///< that price
+    json waiting;                                       ///< gamma while delta has its machine
+    json gamma, delta;                                  ///< at the end
+    std::map<std::string, std::string> refusals;        ///< reason or kind of what the member tried
+    std::uint64_t member_before = 0, member_after = 0;  ///< balance
+    json grant, team, bill;
+    std::map<std::string, std::string> trained;  ///< model root of as many rounds of a job, trained alone
+    json ledger_audit, payout_audit;
 
-    TradingRun() {
-        network.on_event([this](const node::Follower&, const contracts::Event& event) { see(event); });
+    Market() {
+        pack_data();
+        grant_membership();
         measure_machines();
         outbid();
-        network.stop();
-    }
-    [[nodiscard]] contracts::Job job(const base::Hash256& id) const {
-        return *contracts::read_job(network.state(), id);
-    }
-    [[nodiscard]] std::vector<Sale> sales_to(const base::Hash256& id) const {
-        std::vector<Sale> found;
-        for (const Sale& sale : sales)
-            if (sale.job == id) found.push_back(sale);
-        return found;
+        preempt();
+        go_on_elsewhere();
+        read_the_end();
     }
 
 private:
-    void see(const contracts::Event& event) {
-        if (event.kind == EventKind::kLeased)
-            sales.push_back({event.number, event.job, event.slot, event.amount.units()});
-        if (event.kind == EventKind::kJobPhase)
-            phases[event.job].push_back(static_cast<JobPhase>(event.number));
-        if (event.kind == EventKind::kJobSubmitted)
-            (first.is_zero() ? first : modest.is_zero() ? modest : rich) = event.job;
+    [[nodiscard]] std::string file(const Terms& terms) const {
+        const auto path = network_.folder() / (terms.name + ".toml");
+        std::ofstream(path) << job_text(terms);
+        return path.string();
     }
-    static bool is_over(const contracts::StateView& state, const base::Hash256& id) {
-        const auto job = contracts::read_job_progress(state, id);
-        return !id.is_zero() && (!job || contracts::is_over(job->phase));
+    void submit(const std::string& who, const Terms& terms, const std::vector<std::string>& flags) {
+        std::vector<std::string> words{"job", "submit", file(terms)};
+        words.insert(words.end(), flags.begin(), flags.end());
+        serving_[terms.name] = network_.start(who, words);
     }
-    static std::optional<std::uint8_t> speed_of(const contracts::StateView& state,
-                                                const node::Participant& miner) {
-        return contracts::read_machine(state, miner.node, program::Profile::kF32).speed_bits();
+    /// Fails at once where a process that serves a job has failed.
+    void wait_for(const std::string& what, const std::function<bool()>& happened) const {
+        network_.wait_for(what, [&] {
+            for (const auto& [name, process] : serving_) {
+                if (process->running()) continue;
+                const test::ProgramRun ended = process->wait();
+                INFO(name << ": " << ended.err);
+                REQUIRE(ended.code == 0);
+            }
+            return happened();
+        });
+    }
+    [[nodiscard]] json show(const std::string& job) const {
+        return network_.ask(kFirstBuyer, {"job", "show", job});
+    }
+    /// In one line, which asks the node for little; null: nobody has bought it yet.
+    [[nodiscard]] json line_of(const std::string& job) const {
+        const json list = network_.ask(kFirstBuyer, {"job", "list"});
+        for (const json& one : list.at("jobs"))
+            if (one.at("name") == job) return one;
+        return {};
+    }
+    void wait_for_round(const std::string& job, std::uint32_t rounds) const {
+        wait_for("round " + std::to_string(rounds) + " of " + job, [&] {
+            const json line = line_of(job);
+            return !line.is_null() && line.at("rounds_done") >= rounds;
+        });
+    }
+    void set_ask(const std::string& miner, std::uint64_t price) const {
+        (void)network_.ask(miner, {"market", "ask", price_text(price)});
+    }
+    void set_bid(const std::string& who, const std::string& job, std::uint64_t price) const {
+        (void)network_.ask(who, {"market", "bid", job, price_text(price)});
     }
 
+    void pack_data() const {
+        const auto text = network_.folder() / "text.txt";
+        std::ofstream(text) << small_text(7);
+        (void)network_.ask(kFirstBuyer, {"data", "pack", text.string(), "--out",
+                                         (network_.folder() / "data").string(), "--vocabulary", "400"});
+    }
+
+    static Terms delta_terms() {
+        return {.name = "delta", .rounds = kManyRounds, .cap = kDeltaCap, .budget = kBudget};
+    }
+    /// The member may take what its one job takes, and not a unit more.
+    void grant_membership() {
+        const json plan = network_.ask(kMember, {"plan", file(delta_terms())});
+        const std::uint64_t most =
+            units(plan.at("budget")) + units(plan.at("link_bond")) + units(plan.at("job_fee"));
+        const json member = network_.ask(kMember, {"wallet", "show"});
+        member_before = units(member.at("balance"));
+        grant = network_.sign(
+            kFirstBuyer, {"team", "grant", member.at("owner"), "--per-job", price_text(most), "--per-day",
+                          price_text(3 * most), "--day", "1000", "--total", price_text(most)});
+    }
+    void refuse(const std::string& what, std::vector<std::string> words) {
+        const json error = network_.refusal(kMember, std::move(words));
+        refusals[what] = error.contains("reason") ? error.at("reason").at("name") : error.at("kind");
+    }
+
+    /// The first job needs all six machines for its one round. Then all but one ask more than a rival bids.
     void measure_machines() {
-        const auto& net = network.net();
-        network.follow_until("stakes", std::chrono::seconds(60), [&](const contracts::StateView& state) {
-            const auto staked = [&](const node::Participant& one) {
-                return !contracts::read_stake(state, one.node).free.is_zero();
-            };
-            return std::all_of(net.miners.begin(), net.miners.end(), staked) &&
-                   std::all_of(net.verifiers.begin(), net.verifiers.end(), staked);
+        submit(kFirstBuyer, {.name = "first", .machines = 6, .cap = kFirstCap, .budget = kBudget}, {});
+        Terms dear = delta_terms();
+        dear.name = "costs";
+        dear.budget += 1;
+        refuse("a dearer job",
+               network_.with_passphrase({"job", "submit", file(dear), "--sponsor", grant.at("sponsor")}));
+        wait_for_round("first", 1);
+        first = show("first");
+        for (const std::string& miner : dear_miners()) set_ask(miner, kDear);
+        wait_for("six measured machines on offer", [&] {
+            measured = network_.ask(kFirstBuyer, {"market", "show"});
+            std::uint64_t standing = 0;
+            for (const json& kind : measured.at("classes"))
+                if (speed_in(kind.at("class")) > 0) standing += kind.at("standing").get<std::uint64_t>();
+            return standing == 6 && std::ranges::all_of(dear_miners(), [&](const std::string& miner) {
+                       const json why = network_.ask(miner, {"miner", "why", "--no-clearings"});
+                       return why.at("market").at("ask") == std::to_string(kDear);
+                   });
         });
-        network.submit_job(net.buyer, net.plan.home / "job.toml");
-        const auto offers_as_measured = [](const contracts::StateView& state, const node::Participant& one) {
-            const auto ask = contracts::read_lot_ask(state, one.node);
-            return ask && ask->opened && speed_of(state, one) == ask->kind.speed;
-        };
-        std::map<std::string, std::uint8_t> speeds;
-        network.follow_until("measured machines on offer", std::chrono::seconds(60),
-                             [&](const contracts::StateView& state) {
-                                 for (const auto& one : net.miners) {
-                                     if (!offers_as_measured(state, one)) return false;
-                                     speeds[one.name] = *speed_of(state, one);
-                                 }
-                                 return true;
-                             });
-        for (const auto& [name, speed] : speeds)
-            std::cout << name << " is measured at " << int{speed} << " bits" << std::endl;
-        fastest = speeds.at("miner-3");
-        CHECK(speeds.at("miner-1") < fastest);
-        // Where the middle one came into the class of the fastest, it leaves the market to it.
-        if (speeds.at("miner-2") == fastest)
-            must(node::write_order(*must(node::make_disk_port(net.miners[1].home.jobs())),
-                                   node::MinerOrder::kPause));
+        for (const json& kind : measured.at("classes"))
+            std::cout << kind.at("standing") << " stand in " << kind.at("class") << std::endl;
     }
+    static std::vector<std::string> dear_miners() {
+        return {"miner-1", "miner-2", "miner-4", "miner-5", "miner-6"};
+    }
+
+    /// Gamma has the machine; delta, which bid next to nothing before, bids less than gamma for it.
     void outbid() {
-        program::JobSpec spec = trading_plan().job;
-        spec.slots = 1;
-        spec.rounds = 8;
-        spec.seed = 11;
-        spec.market.max_price = *base::Amount::of(kModestCap);
-        spec.market.terms = {.gang = 1, .most = 1};
-        const auto& buyers = network.net().more_buyers;
-        network.submit_job(buyers[0], network.write_job("modest", spec));
-        network.follow_until("the modest job", std::chrono::seconds(60),
-                             [&](const contracts::StateView&) { return !modest.is_zero(); });
-        // It bids less than anybody asks, until its owner orders otherwise.
-        spec.rounds = 2;
-        spec.seed = 12;
-        spec.market.max_price = *base::Amount::of(kRichCap);
-        spec.market.terms.least_speed = fastest;
-        network.submit_job(buyers[1], network.write_job("rich", spec),
-                           {"--bid", std::to_string(kAsk - 1) + "u"});
-        network.follow_until("a round of the modest job beside the rich one", std::chrono::seconds(60),
-                             [&](const contracts::StateView& state) {
-                                 const auto job = contracts::read_job_progress(state, modest);
-                                 return !rich.is_zero() && job && job->phase == JobPhase::kRounds;
-                             });
-        must(node::write_price_order(*must(node::make_disk_port(buyers[1].home.jobs())),
-                                     node::bid_order_note(rich), base::Amount::of(kRichCap)));
-        network.follow_until(
-            "the end of all jobs", std::chrono::seconds(120), [&](const contracts::StateView& state) {
-                return is_over(state, first) && is_over(state, modest) && is_over(state, rich);
+        const std::string sponsor = grant.at("sponsor");
+        submit(kSecondBuyer,
+               {.name = "gamma", .rounds = kManyRounds, .cap = kGammaCap, .budget = 2 * kBudget},
+               {"--bid", price_text(kGammaBid)});
+        submit(kMember, delta_terms(), {"--sponsor", sponsor, "--bid", "1u"});
+        wait_for_round("gamma", 1);
+        wait_for("delta to be bought", [&] { return !line_of("delta").is_null(); });
+        set_bid(kMember, "delta", kDeltaBid);
+        Terms second = delta_terms();
+        second.name = "extra";
+        refuse("a second job", network_.with_passphrase({"job", "buy", file(second), "--endpoint",
+                                                         "127.0.0.1:9", "--sponsor", sponsor}));
+        refuse("a top-up", network_.with_passphrase({"job", "topup", "delta", "1u"}));
+        refuse("a bid above the job's cap", {"market", "bid", "delta", price_text(kDeltaCap + 1)});
+        wait_for("a clearing that delta loses to gamma", [&] {
+            lost = newest_bid([](const json& bid) {
+                return bid.at("end") == "outbid" && units(bid.at("price")) == kDeltaBid &&
+                       is_gammas(bid.at("least_winning_price"));
             });
+            return !lost.is_null();
+        });
+        history = network_.ask(kFirstBuyer, {"market", "history"}).at("epochs");
     }
+    /// Whether a price is what gamma's bid makes it: one unit more where gamma wins ties.
+    static bool is_gammas(const json& price) {
+        return !price.is_null() && units(price) >= kGammaBid && units(price) <= kGammaBid + 1;
+    }
+    /// Of the clearings that delta bid in; null: none.
+    template <class Matches>
+    [[nodiscard]] json newest_bid(Matches&& matches) const {
+        json found;
+        const json why = network_.ask(kMember, {"job", "why", "delta"});
+        for (const json& bid : why.at("bids"))
+            if (!bid.at("foreseen") && matches(bid)) found = bid;
+        return found;
+    }
+
+    /// Delta goes on at the price that it was told. In the next clearing a tie may be broken otherwise: then
+    /// it is told so, and bids that.
+    void preempt() {
+        serving_.at("delta")->signal(SIGINT);
+        serving_.at("delta")->wait();
+        told = units(lost.at("least_winning_price"));
+        set_bid(kMember, "delta", told);
+        serving_["delta"] = network_.start(kMember, {"job", "resume", "delta", "--bid", price_text(told)});
+        json seen;
+        wait_for("delta to win", [&] {
+            const json epoch = network_.ask(kFirstBuyer, {"market", "history", "--epochs", "1"});
+            if (std::exchange(seen, epoch) == epoch) return false;
+            won = newest_bid([&](const json& bid) {
+                return bid.at("end") == "won" && is_as_told(bid) && is_gammas(bid.at("pays"));
+            });
+            const auto lost_again = [&](const json& bid) {
+                return bid.at("end") == "outbid" && is_as_told(bid);
+            };
+            if (won.is_null() && told == kGammaBid && !newest_bid(lost_again).is_null())
+                set_bid(kMember, "delta", told = kGammaBid + 1);
+            return !won.is_null();
+        });
+        wait_for("gamma to wait", [&] {
+            waiting = line_of("gamma");
+            return waiting.at("phase") == "waiting";
+        });
+        wait_for_round("delta", 1);
+    }
+    [[nodiscard]] bool is_as_told(const json& bid) const { return units(bid.at("price")) == told; }
+
+    /// The machine becomes too dear for both, and gamma bids enough for the others.
+    void go_on_elsewhere() {
+        set_ask(kCheapMiner, kTooDear);
+        set_bid(kSecondBuyer, "gamma", kGammaCap);
+        set_bid(kMember, "delta", 1);
+        wait_for("delta to be cancelled", [&] {
+            // Not while a sealed bid of it holds a deposit.
+            (void)network_.run(kMember, network_.with_passphrase({"job", "cancel", "delta"}));
+            return is_over("delta");
+        });
+        wait_for("a round of gamma on another machine", [&] {
+            gamma = show("gamma");
+            return std::ranges::any_of(gamma.at("slot_rounds"), [&](const json& slot) {
+                return units(slot.at("price")) == kDear && slot.at("round") < gamma.at("rounds_done");
+            });
+        });
+    }
+    [[nodiscard]] bool is_over(const std::string& job) const {
+        const json phase = line_of(job).at("phase");
+        return phase == "closing" || phase == "ended";
+    }
+
+    void read_the_end() {
+        wait_for("the end of delta", [&] { return line_of("delta").at("phase") == "ended"; });
+        delta = show("delta");
+        gamma = show("gamma");
+        team = network_.ask(kFirstBuyer, {"team", "list"});
+        bill = network_.ask(kMember, {"wallet", "report", "--by", "job,team"});
+        member_after = units(network_.ask(kMember, {"wallet", "show"}).at("balance"));
+        for (auto& [name, process] : serving_) process->signal(SIGINT);
+        for (auto& [name, process] : serving_) process->wait();
+        network_.stop();
+        for (const json* job : {&first, &gamma, &delta}) {
+            const std::string name = job->at("name");
+            const json model =
+                network_.ask(kFirstBuyer, {"model", "train", (network_.folder() / (name + ".toml")).string(),
+                                           "--rounds", std::to_string(job->at("rounds_done").get<int>()),
+                                           "--out", (network_.folder() / ("model-" + name)).string()});
+            trained[name] = model.at("model_root");
+        }
+        ledger_audit = network_.ask("", {"audit", "ledger"});
+        payout_audit = network_.ask("", {"audit", "payouts"});
+    }
+
+    DevnetProcess network_{{"--miners", "6", "--verifiers", "2", "--buyers", "3", "--trade", "--duty",
+                            "8,16,32", "--epoch", "100", "--block-interval-ms",
+                            std::to_string(40 * kPatience)}};
+    std::map<std::string, std::unique_ptr<test::BackgroundProgram>> serving_;  ///< by the job's name
 };
 
-const TradingRun& trading_run() {
-    static const TradingRun run;
+const Market& market() {
+    static const Market run;
     return run;
+}
+
+/// Prices that the job's slots were dealt at.
+std::set<std::uint64_t> prices_of(const json& job) {
+    std::set<std::uint64_t> prices;
+    for (const json& slot : job.at("slot_rounds")) prices.insert(units(slot.at("price")));
+    return prices;
+}
+
+/// The newest clearing of that epoch and class, as the history has it.
+json cleared(const json& history, const json& epoch, const json& kind) {
+    for (const json& row : history)
+        if (row.at("epoch") == epoch && row.at("class") == kind) return row;
+    FAIL("no clearing of " << kind << " in epoch " << epoch);
+    return {};
 }
 
 }  // namespace
 
 TEST_CASE(
-    "market: machines on offer are leased by auction at their asks, and classed by what rounds measured") {
-    const TradingRun& run = trading_run();
-    const auto gang = run.sales_to(run.first);
-    REQUIRE(gang.size() >= 3);
-    for (const Sale& sale : gang) CHECK(sale.price == kAsk);  // nobody bid against it
-    CHECK(speed_in(gang.front().kind) == 0);                  // nothing was measured yet
-    const auto modest = run.sales_to(run.modest);
-    REQUIRE_FALSE(modest.empty());
-    CHECK(speed_in(modest.front().kind) >= run.fastest);
-    CHECK(modest.front().price == kAsk);
-    for (const base::Hash256& id : {run.first, run.modest, run.rich})
-        CHECK(run.job(id).end_reason == Reason::kJobComplete);
+    "market: six machines that nobody has measured are one class, and one price, and then are told apart") {
+    const Market& m = market();
+    REQUIRE(m.first.at("slot_rounds").size() == 6);
+    CHECK(prices_of(m.first) == std::set<std::uint64_t>{kDearestAsk});
+    CHECK(speed_in(m.lost.at("class")) > 0);
 }
 
-TEST_CASE("market: who wants the fastest machine more pays what the other bid; other classes stay cheap") {
-    const TradingRun& run = trading_run();
-    const auto rich = run.sales_to(run.rich);
-    REQUIRE_FALSE(rich.empty());
-    // The modest job bid its cap there: the critical price is that, or one unit more where it wins ties.
-    CHECK(speed_in(rich.front().kind) >= run.fastest);
-    CHECK(rich.front().price >= kModestCap);
-    CHECK(rich.front().price <= kModestCap + 1);
-    bool moved_on = false;
-    for (const Sale& sale : run.sales_to(run.modest)) {
-        CHECK(sale.price <= kModestCap);
-        moved_on = moved_on || (sale.kind != rich.front().kind && sale.price == kAsk);
-    }
-    CHECK(moved_on);
+TEST_CASE("market: what the machine costs moves with who wants it; others cost what they ask") {
+    const Market& m = market();
+    CHECK(units(m.gamma.at("slot_rounds").at(0).at("price")) == kCheapAsk);  // alone
+    const json row = cleared(m.history, m.lost.at("epoch"), m.lost.at("class"));
+    CHECK(row.at("bids") == 2);
+    CHECK(row.at("sold") == 1);
+    CHECK(units(row.at("lowest")) >= kDeltaBid);  // one unit more where delta wins ties
+    CHECK(units(row.at("highest")) <= kDeltaBid + 1);
+    CHECK(prices_of(m.gamma).contains(kDear));
+    CHECK(units(m.won.at("pays")) >= kGammaBid);
+    CHECK(units(m.won.at("pays")) <= m.told);
 }
 
-TEST_CASE("market: a job that is outbid waits at its round's border and comes to the same bits") {
-    const TradingRun& run = trading_run();
-    const auto& phases = run.phases.at(run.modest);
-    const auto began = std::find(phases.begin(), phases.end(), JobPhase::kRounds);
-    const auto waited = std::find(began, phases.end(), JobPhase::kWaiting);
-    REQUIRE(waited != phases.end());
-    CHECK(std::find(waited, phases.end(), JobPhase::kRounds) != phases.end());
-    for (const base::Hash256& id : {run.first, run.modest, run.rich}) {
-        const contracts::Job job = run.job(id);
-        CHECK(run.network.train_alone(job.spec) == job.base_root);
-    }
+TEST_CASE("market: who loses is told what would have won, and wins with it") {
+    const Market& m = market();
+    CHECK(units(m.lost.at("price")) == kDeltaBid);
+    CHECK(m.lost.at("least_refused") == "none");
+    const std::uint64_t least = units(m.lost.at("least_winning_price"));
+    CHECK(least >= kGammaBid);  // one unit more where gamma wins ties
+    CHECK(least <= kGammaBid + 1);
+    CHECK(m.won.at("price") == std::to_string(m.told));
+    CHECK(m.delta.at("rounds_done") > 0);
 }
 
-TEST_CASE("market: every deposit came back, every slot was paid its lot's price, and the books close") {
-    const TradingRun& run = trading_run();
-    auto report = must(ledger::audit_ledger(ledger::rules_machine(), run.network.net().plan.home.string()));
-    REQUIRE(report.ok());
-    must(ledger::recover_records(report.state));
-    must(ledger::recover_evidence(report.state, run.network.net().plan.home.string()));
-    const auto payouts = ledger::audit_payouts(report.state);
-    for (const auto& failure : payouts.failures) UNSCOPED_INFO(failure.where + ": " + failure.what);
-    CHECK(payouts.ok());
-    CHECK(payouts.jobs.size() == 3);
-    CHECK(node::supply_delta(contracts::read_supply(report.state)) == 0);
-    for (const node::Participant& miner : run.network.net().miners)
-        CHECK(contracts::read_miner(run.network.state(), miner.node)->forfeited.is_zero());
+TEST_CASE(
+    "market: a job that loses its machine waits at a round's border and comes to the same bits on another") {
+    const Market& m = market();
+    CHECK(m.waiting.at("rounds_done") > 0);
+    CHECK(m.gamma.at("rounds_done") > m.waiting.at("rounds_done"));
+    std::set<std::string> machines;
+    for (const json& slot : m.gamma.at("slot_rounds")) machines.insert(slot.at("miner"));
+    CHECK(machines.size() > 1);
+    CHECK(m.trained.at("first") == m.first.at("base_root"));
+    CHECK(m.trained.at("gamma") == m.gamma.at("base_root"));
+    CHECK(m.trained.at("delta") == m.delta.at("base_root"));
+}
+
+TEST_CASE("market: a member of a team takes no more than its caps, whatever it tries") {
+    const Market& m = market();
+    CHECK(m.refusals == std::map<std::string, std::string>{{"a dearer job", "cap_per_job"},
+                                                           {"a second job", "cap_total"},
+                                                           {"a top-up", "cap_per_job"},
+                                                           {"a bid above the job's cap", "usage"}});
+    CHECK(m.member_before == m.member_after);  // the sponsor pays
+    const json& member = m.team.at("members").at(0);
+    CHECK(m.delta.at("member") == member.at("member"));
+    const json& totals = m.bill.at("totals");
+    const std::uint64_t cost = units(totals.at("spent")) + units(totals.at("fees"));
+    CHECK(units(member.at("taken")) == cost);
+    CHECK(cost < units(m.grant.at("total")));
+    CHECK(totals.at("spent") == m.delta.at("spent"));
+    CHECK(totals.at("in_escrow") == "0");
+    for (const json& line : m.bill.at("lines")) CHECK(line.at("member") == member.at("member"));
+}
+
+TEST_CASE("market: the books close") {
+    const Market& m = market();
+    CHECK(m.ledger_audit.at("ok") == true);
+    CHECK(m.payout_audit.at("ok") == true);
+    CHECK(m.payout_audit.at("supply_delta") == 0);
+    CHECK(m.payout_audit.at("jobs").size() == 3);
 }
 
 }  // namespace assay::tests

@@ -65,6 +65,7 @@ struct UpFlags {
     std::uint32_t buyers = 1;
     bool trade = false;
     std::uint64_t epoch = 300;
+    std::uint64_t block_interval_ms = DevnetPlan{}.block_interval_ms;
     std::string duty;
 };
 
@@ -141,6 +142,11 @@ void print_how_to(const Context& context, const Devnet& net, const Network& netw
     context.out.flush();
 }
 
+void print_left(const Context& context, const DevnetPlan& plan, const std::string& name) {
+    context.err << name << " ended with exit code 0, as it was told to; the others go on. Its log: "
+                << (Home{plan.home / name}.logs() / (name + ".log")).string() << std::endl;
+}
+
 base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     ASSAY_ASSIGN(const std::vector<unsigned> duties, parse_duties(flags.duty));
     const std::stop_token stop = stop_on_signals();
@@ -152,8 +158,11 @@ base::Outcome<void> up(const Context& context, const UpFlags& flags) {
     plan.verifiers = flags.verifiers;
     plan.more_buyers = flags.buyers - 1;
     plan.market = market_of(flags.epoch);
-    return keep_network_up(
-        plan, stop, [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); });
+    plan.block_interval_ms = flags.block_interval_ms;
+    const NetworkHeard heard{
+        .ready = [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); },
+        .left = [&](const std::string& name) { print_left(context, plan, name); }};
+    return keep_network_up(plan, stop, heard);
 }
 
 base::Outcome<void> down(const Context& context) {
@@ -203,8 +212,13 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     starting.add_flag("--trade", up_flags->trade,
                       "Miners offer their machines in the market between jobs: for jobs with [market] "
                       "machines_least");
-    starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks of 80 ms")
+    starting.add_option("--epoch", up_flags->epoch, "Length of the market's epochs, in blocks")
         ->check(CLI::Range(std::uint64_t{40}, std::uint64_t{100'000}))
+        ->capture_default_str();
+    starting
+        .add_option("--block-interval-ms", up_flags->block_interval_ms,
+                    "Least time between blocks; all windows of jobs are counted in blocks")
+        ->check(CLI::Range(std::uint64_t{20}, std::uint64_t{10'000}))
         ->capture_default_str();
     starting.add_option("--duty", up_flags->duty,
                         "Shares of the time in which the miners' workers compute, in percent, given to them "

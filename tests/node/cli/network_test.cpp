@@ -35,6 +35,9 @@ public:
         up_.wait();
     }
     [[nodiscard]] const json& said() const { return said_; }
+    /// What it told people, apart from its answer.
+    [[nodiscard]] std::string told() const { return up_.err(); }
+    [[nodiscard]] bool running() { return up_.running(); }
     [[nodiscard]] std::string at(const char* key) const { return said_.at(key).get<std::string>(); }
     /// A command as the buyer, in JSON.
     [[nodiscard]] CliRun ask(std::vector<std::string> words) const {
@@ -48,8 +51,8 @@ private:
     json said_;
 };
 
-const LocalNetwork& network() {
-    static const LocalNetwork local;
+LocalNetwork& network() {
+    static LocalNetwork local;
     return local;
 }
 
@@ -207,6 +210,24 @@ TEST_CASE("a verifier's record can be asked for from its home") {
     REQUIRE(run.code == 0);
     CHECK(keys_of(run.json()) == std::set<std::string>{"schema", "verifier", "owner", "endpoint",
                                                        "audited_units", "earned", "penalised"});
+}
+
+TEST_CASE("devnet up goes on without a miner that was drained, and says so") {
+    const auto home = std::filesystem::path(network().at("home")) / "miner-2";
+    REQUIRE(Cli::at({"miner", "drain", "--home", home.string()}).code == 0);
+    const auto give_up = std::chrono::steady_clock::now() + 300s;
+    while (network().told().find("miner-2 ended with exit code 0") == std::string::npos) {
+        INFO(network().told());
+        REQUIRE(network().running());
+        REQUIRE(std::chrono::steady_clock::now() < give_up);
+        std::this_thread::sleep_for(100ms);
+    }
+    // The others still work: a block is made of what is sent, and the network ends only when it is told to.
+    const auto owner = network().ask({"wallet", "show"}).json().at("owner").get<std::string>();
+    CHECK(network()
+              .ask({"wallet", "send", owner, "1", "--passphrase-file", network().at("passphrase_file")})
+              .code == 0);
+    CHECK(network().running());
 }
 
 }  // namespace assay::test

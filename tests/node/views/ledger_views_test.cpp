@@ -9,6 +9,7 @@
 #include "node/views/party_view.hpp"
 #include "node/views/payout_view.hpp"
 #include "node/views/round_view.hpp"
+#include "node/views/rounds_begun.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -101,6 +102,25 @@ struct LeftOutRound {
     std::uint32_t left = 0;
 };
 
+/// Counts what is read of a state: each is a call where the state is a node's.
+class CountedState final : public contracts::StateView {
+public:
+    explicit CountedState(const contracts::StateView& state) : state_(state) {}
+    [[nodiscard]] std::optional<base::Bytes> get(base::ByteView key) const override {
+        ++reads;
+        return state_.get(key);
+    }
+    void for_each(base::ByteView prefix, base::ByteView from,
+                  const contracts::Visitor& visit) const override {
+        ++reads;
+        state_.for_each(prefix, from, visit);
+    }
+    mutable std::uint64_t reads = 0;
+
+private:
+    const contracts::StateView& state_;
+};
+
 std::set<std::string> names_of(const Json& object) {
     std::set<std::string> names;
     for (const auto& [name, value] : object.items()) names.insert(name);
@@ -127,6 +147,22 @@ TEST_CASE("what there is to see of a job is the same once its records have left 
     CHECK(seen(played.env.whole()) == before);
     // A list needs none of them.
     CHECK(json_of(jobs_of(played.env.state())) == json_of(jobs_of(played.env.whole())));
+}
+
+TEST_CASE("a job's view asks for no round that has not begun") {
+    PlayedJob played;
+    contracts::Job job = played.env.job(played.id);
+    const auto reads = [&] {
+        const CountedState state(played.env.state());
+        (void)job_view(state, job);
+        return state.reads;
+    };
+    const std::uint64_t before = reads();
+    job.spec.rounds = 10'000;
+    CHECK(reads() <= before + 3 * job.spec.slots);  // those of the round that would come next
+    CHECK(rounds_begun(job) == job.round + 1);
+    job.round = job.spec.rounds;
+    CHECK(rounds_begun(job) == job.spec.rounds);
 }
 
 TEST_CASE("a job's view has its record's money, its roster, and every slot that was dealt") {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a job has come, for those who look at each of its rounds: a job may have 10,000, and asking a node
+// for rounds that have not begun takes a call for each.
+#pragma once
+
+#include <cstdint>
+
+#include "contracts/rules/job/records.hpp"
+
+namespace assay::node {
+
+/// Rounds that may have records: those that are over, and the one that runs or comes next.
+inline std::uint32_t rounds_begun(const contracts::Job& job) {
+    return job.round < job.spec.rounds ? job.round + 1 : job.spec.rounds;
+}
+
+}  // namespace assay::node
