@@ -90,12 +90,11 @@ void follow_up(Work& work, const Payload& payload) {
     free_lots_of_ended_job(work, job_of(payload));
 }
 
-/// REQUIRES that the state below the changes has the schema of these rules.
-Events begin_on(Overlay& changes, const BlockContext& block) {
-    Work work(changes, block);
+/// REQUIRES a state of the schema of these rules.
+Events begin_on(State& state, const BlockContext& block) {
+    Work work(state, block);
     release_unbonded(work);
     carry_out_due(work);
-    ASSAY_CHECK(check_changes(changes.under(), changes).ok());
     return std::move(work.events);
 }
 
@@ -146,6 +145,7 @@ Events begin_block(State& state, const BlockContext& block) {
     migrate(state);
     Overlay overlay(state);
     Events told = begin_on(overlay, block);
+    ASSAY_CHECK(check_changes(state, overlay).ok());
     overlay.write_to(state);
     return told;
 }

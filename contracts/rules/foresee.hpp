@@ -7,7 +7,8 @@
 
 namespace assay::contracts {
 
-/// What begin_block (apply.hpp) would tell on this very state. The same work, but for writing what changes.
+/// What begin_block (apply.hpp) would tell on this very state. The same work, but for writing what changes,
+/// and for the check that it conserves money, which is for what is written.
 Events foresee_block(const StateView& state, const BlockContext& block);
 
 }  // namespace assay::contracts
