@@ -6,6 +6,7 @@
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/dispute/phases.hpp"
+#include "contracts/rules/foresee.hpp"
 #include "contracts/rules/identity/phases.hpp"
 #include "contracts/rules/identity/unbonding.hpp"
 #include "contracts/rules/job/leaving.hpp"
@@ -89,6 +90,14 @@ void follow_up(Work& work, const Payload& payload) {
     free_lots_of_ended_job(work, job_of(payload));
 }
 
+/// REQUIRES a state of the schema of these rules.
+Events begin_on(State& state, const BlockContext& block) {
+    Work work(state, block);
+    release_unbonded(work);
+    carry_out_due(work);
+    return std::move(work.events);
+}
+
 }  // namespace
 
 Result<void, Reason> check_against(const StateView& state, const BlockContext& block, const DecodedTx& tx) {
@@ -135,12 +144,16 @@ ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView
 Events begin_block(State& state, const BlockContext& block) {
     migrate(state);
     Overlay overlay(state);
-    Work work(overlay, block);
-    release_unbonded(work);
-    carry_out_due(work);
+    Events told = begin_on(overlay, block);
     ASSAY_CHECK(check_changes(state, overlay).ok());
     overlay.write_to(state);
-    return std::move(work.events);
+    return told;
+}
+
+Events foresee_block(const StateView& state, const BlockContext& block) {
+    Overlay overlay(state);
+    if (schema_of(state) != kSchemaVersion) return begin_block(overlay, block);
+    return begin_on(overlay, block);
 }
 
 std::optional<std::uint64_t> next_deadline(const StateView& state) {

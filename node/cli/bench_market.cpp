@@ -100,18 +100,21 @@ double slowest_why(const ClassMarket& market, std::size_t count,
 void command_rows(const EpochShape& shape, const ClassMarket& market, bool& explains,
                   std::vector<MarketRow>& rows) {
     const contracts::MemoryState before = state_before_clearing(market);
-    rows.push_back(row_of(shape, "why_ms, bid, from the state",
-                          slowest_why(market, market.bids.size(),
-                                      [&](const ClassMarket& of, std::size_t place) {
-                                          explains &= explain_bid(before, of, place);
-                                      }),
-                          "ms"));
-    rows.push_back(row_of(shape, "why_ms, ask, from the state",
-                          slowest_why(market, market.asks.size(),
-                                      [&](const ClassMarket& of, std::size_t place) {
-                                          explains &= explain_ask(before, of, place);
-                                      }),
-                          "ms"));
+    MarketRow bids = row_of(shape, "why_ms, bid, from the state",
+                            slowest_why(market, market.bids.size(),
+                                        [&](const ClassMarket& of, std::size_t place) {
+                                            explains &= explain_bid(before, of, place);
+                                        }),
+                            "ms");
+    MarketRow asks = row_of(shape, "why_ms, ask, from the state",
+                            slowest_why(market, market.asks.size(),
+                                        [&](const ClassMarket& of, std::size_t place) {
+                                            explains &= explain_ask(before, of, place);
+                                        }),
+                            "ms");
+    bids.limit = asks.limit = shape.why_limit_ms;
+    rows.push_back(bids);
+    rows.push_back(asks);
 }
 
 void why_rows(const EpochShape& shape, const ClassMarket& market, std::vector<MarketRow>& rows) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "contracts/rules/apply.hpp"
+#include "contracts/rules/foresee.hpp"
 #include "contracts/rules/market/book.hpp"
 #include "contracts/rules/market/terms.hpp"
 #include "contracts/rules/market/tie_seed.hpp"
@@ -24,11 +24,6 @@ using contracts::EventKind;
 using contracts::Events;
 using contracts::LotClass;
 using contracts::Reason;
-
-Events deadlines_of(const contracts::StateView& before, const contracts::BlockContext& block) {
-    contracts::Overlay overlay(before);
-    return contracts::begin_block(overlay, block);
-}
 
 /// What the tenant was entitled to and did not get, as the clearing sees it: it halves the counts first.
 std::uint64_t owed_at_clearing(const contracts::StateView& before, const PublicKey& tenant,
@@ -97,7 +92,10 @@ std::string_view to_text(AskEnd end) {
 
 ClearedMarket::ClearedMarket(const contracts::StateView& before, contracts::BlockContext block,
                              ClearingTime time)
-    : before_(&before), block_(std::move(block)), time_(time), told_(deadlines_of(before, block_)) {}
+    : before_(&before),
+      block_(std::move(block)),
+      time_(time),
+      told_(contracts::foresee_block(before, block_)) {}
 
 base::Outcome<std::optional<ClearedMarket>> ClearedMarket::of(const contracts::StateView& before,
                                                               const contracts::BlockContext& block,
@@ -147,7 +145,10 @@ void ClearedMarket::gather() {
 }
 
 void ClearedMarket::clear() {
-    for (const auto& [kind, market] : classes_) outcomes_.emplace(kind, contracts::clear_class(market));
+    for (const auto& [kind, market] : classes_) {
+        const auto& sorted = sorted_.emplace(kind, contracts::SortedClass(market)).first->second;
+        outcomes_.emplace(kind, contracts::clear_class(sorted));
+    }
 }
 
 bool ClearedMarket::agrees() const {
@@ -190,7 +191,7 @@ Reason ClearedMarket::refusal_at(const BidWhy& bid, Amount price) const {
     contracts::LotBid record = *contracts::read_lot_bid(*before_, bid.job);
     record.price = price;
     contracts::store(other, contracts::lot_bid_key(bid.job), record);
-    for (const Event& event : contracts::begin_block(other, block_))
+    for (const Event& event : contracts::foresee_block(other, block_))
         if (event.kind == EventKind::kBidLost && event.job == bid.job && event.reason != Reason::kOutbid)
             return event.reason;
     return Reason::kNone;
@@ -218,7 +219,7 @@ std::optional<BidWhy> ClearedMarket::why_bid(const Hash256& job) const {
     why.offered = market.asks.size();
     for (const contracts::Match& match : outcomes_.at(record->kind).matches)
         if (match.bid == place) why.pays = match.price;
-    why.least = contracts::critical_bid(market, place);
+    why.least = contracts::critical_bid(sorted_.at(record->kind), place);
     if (why.pays) {
         why.end = BidEnd::kWon;
     } else if (market.asks.empty()) {
@@ -255,7 +256,7 @@ std::optional<AskWhy> ClearedMarket::why_ask(const PublicKey& node) const {
     for (const contracts::ClassBid& bid : market.bids) why.wanted += bid.lots;
     for (const contracts::Match& match : outcomes_.at(record->kind).matches)
         if (match.ask == place) why.gets = match.price;
-    why.most = contracts::critical_ask(market, place);
+    why.most = contracts::critical_ask(sorted_.at(record->kind), place);
     why.end = why.gets ? AskEnd::kSold : why.most ? AskEnd::kTooDear : AskEnd::kNotWanted;
     why.left = !why.gets && why.price <= why.base_price;
     return why;

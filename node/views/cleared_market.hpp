@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "contracts/rules/market/clearing.hpp"
+#include "contracts/rules/market/sorted_class.hpp"
 #include "contracts/rules/state/events.hpp"
 #include "contracts/rules/state/work.hpp"
 #include "contracts/rules/tables.hpp"
@@ -192,6 +193,7 @@ private:
     std::uint64_t epoch_ = 0;
     contracts::Events told_;  ///< by the block's own deadlines
     std::map<contracts::LotClass, contracts::ClassMarket> classes_;
+    std::map<contracts::LotClass, contracts::SortedClass> sorted_;     ///< each of these
     std::map<contracts::LotClass, contracts::ClassOutcome> outcomes_;  ///< of each of these, by the law
     std::map<base::Hash256, contracts::Reason> bids_aside_;
     std::set<base::PublicKey> asks_aside_;

@@ -94,9 +94,10 @@ std::vector<Payment> payments_of(const std::vector<BookBid>& bids, const LotCost
 
 }  // namespace
 
-ClassOutcome clear_class(const ClassMarket& market) {
-    const std::vector<BookBid> bids = sorted_bids(market);
-    const std::vector<BookAsk> asks = sorted_asks(market);
+ClassOutcome clear_class(const ClassMarket& market) { return clear_class(SortedClass(market)); }
+
+ClassOutcome clear_class(const SortedClass& sorted) {
+    const auto& [bids, asks, base_price] = sorted;
     const LotCosts costs(asks);
     const BothRules result = apply_both_rules(bids, costs);
     ClassOutcome outcome;

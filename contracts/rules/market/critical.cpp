@@ -20,20 +20,27 @@ std::uint64_t lots_sold(const BothRules& result, const std::vector<BookBid>& bid
 }  // namespace
 
 std::optional<Amount> critical_bid(const ClassMarket& market, std::size_t bid) {
-    if (bid >= market.bids.size()) return std::nullopt;
-    std::vector<BookBid> others = sorted_bids(market);
+    return critical_bid(SortedClass(market), bid);
+}
+
+std::optional<Amount> critical_ask(const ClassMarket& market, std::size_t ask) {
+    return critical_ask(SortedClass(market), ask);
+}
+
+std::optional<Amount> critical_bid(const SortedClass& sorted, std::size_t bid) {
+    if (bid >= sorted.bids.size()) return std::nullopt;
+    std::vector<BookBid> others = sorted.bids;
     const auto own =
         std::find_if(others.begin(), others.end(), [&](const BookBid& one) { return one.place == bid; });
     const BookBid asked = *own;
     others.erase(own);
-    return amount_of(
-        least_winning_price(std::move(others), asked, LotCosts(sorted_asks(market)), base::kAmountMax));
+    return amount_of(least_winning_price(std::move(others), asked, LotCosts(sorted.asks), base::kAmountMax));
 }
 
-std::optional<Amount> critical_ask(const ClassMarket& market, std::size_t ask) {
-    if (ask >= market.asks.size() || market.bids.empty()) return std::nullopt;
-    const std::vector<BookBid> bids = sorted_bids(market);
-    std::vector<BookAsk> others = sorted_asks(market);
+std::optional<Amount> critical_ask(const SortedClass& sorted, std::size_t ask) {
+    if (ask >= sorted.asks.size() || sorted.bids.empty()) return std::nullopt;
+    const std::vector<BookBid>& bids = sorted.bids;
+    std::vector<BookAsk> others = sorted.asks;
     const auto own =
         std::find_if(others.begin(), others.end(), [&](const BookAsk& one) { return one.place == ask; });
     BookAsk asked = *own;
@@ -48,7 +55,7 @@ std::optional<Amount> critical_ask(const ClassMarket& market, std::size_t ask) {
         return place < lots_sold(result, bids);
     };
     // Who is sold at a price is sold at each below: a bid that fits because the ask fell uses that ask.
-    std::uint64_t low = market.base_price.units();
+    std::uint64_t low = sorted.base_price;
     std::uint64_t high = bids.front().price;
     if (low > high || !is_sold_at(low)) return std::nullopt;
     while (low < high) {

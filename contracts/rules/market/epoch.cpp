@@ -35,7 +35,7 @@ struct Clearing {
     MarketParams params;
     std::map<LotClass, Desk> desks;
     TieSeed seed;
-    /// Nodes whose lots stand no more behind this clearing.
+    /// Nodes with a class deposit whose lots stand no more behind this clearing.
     std::vector<std::pair<PublicKey, program::Profile>> gone;
 
     [[nodiscard]] State& state() const { return work.state; }
@@ -79,15 +79,15 @@ void take_bids(Clearing& c) {
     }
 }
 
-void forget_ask(Clearing& c, const PublicKey& node, const LotAsk& ask) {
+void forget_ask(Clearing& c, const PublicKey& node) {
     c.state().erase(lot_ask_key(node));
     --c.clock.lots;
-    if (ask.opened) c.gone.emplace_back(node, ask.kind.profile);
 }
 
-void drop_ask(Clearing& c, const PublicKey& node, const LotAsk& ask, Reason reason) {
-    forget_ask(c, node, ask);
-    c.work.tell({.kind = EventKind::kLotGone, .node = node, .reason = reason});
+/// Of an opened ask, with what is known of its machine.
+void forget_opened(Clearing& c, const PublicKey& node, const LotAsk& ask, const MachineSpeed& machine) {
+    forget_ask(c, node);
+    if (!machine.deposit.is_zero()) c.gone.emplace_back(node, ask.kind.profile);
 }
 
 void take_ask(Clearing& c, const PublicKey& node, LotAsk ask) {
@@ -96,16 +96,20 @@ void take_ask(Clearing& c, const PublicKey& node, LotAsk ask) {
         miner.forfeited = saturating_sum(miner.forfeited, ask.deposit);
         store(c.state(), miner_key(node), miner);
         burn(c, {.node = node, .amount = ask.deposit});
-        return forget_ask(c, node, ask);
+        return forget_ask(c, node);
     }
     // Measured since it was offered: it can be offered in its own class.
-    const auto measured = read_machine(c.state(), node, ask.kind.profile).speed_bits();
-    if (measured && *measured < ask.kind.speed) return drop_ask(c, node, ask, Reason::kClassTooFast);
+    const MachineSpeed machine = read_machine(c.state(), node, ask.kind.profile);
+    const auto measured = machine.speed_bits();
+    if (measured && *measured < ask.kind.speed) {
+        forget_opened(c, node, ask, machine);
+        return c.work.tell({.kind = EventKind::kLotGone, .node = node, .reason = Reason::kClassTooFast});
+    }
     c.seed.add(node, ask);
     Desk& desk = c.desks[ask.kind];
     desk.market.asks.push_back({node, ask.price});
     desk.owners.push_back(ask.owner);
-    if (--ask.epochs == 0) return forget_ask(c, node, ask);
+    if (--ask.epochs == 0) return forget_opened(c, node, ask, machine);
     store(c.state(), lot_ask_key(node), ask);
 }
 

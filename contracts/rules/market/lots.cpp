@@ -12,8 +12,7 @@
 namespace assay::contracts {
 
 void lease_lot(Work& work, const Lease& lease, Amount ask) {
-    if (lease.from >= lease.until) return;            // an epoch behind the last height there is
-    remove_lot(work.state, lease.epoch, lease.node);  // where it was left
+    if (lease.from >= lease.until) return;  // an epoch behind the last height there is
     store(work.state, lease_key(lease.job, lease.node, lease.epoch), lease);
     store(work.state, lot_key(lease.epoch, lease.node), Lot{lease.job, lease.kind, ask});
     work.tell({.kind = EventKind::kLeased,
@@ -45,7 +44,9 @@ void lease_left_lots(Work& work, const Hash256& job, const LotWait& wish, const 
         lease.from = span.from;
         lease.until = span.until;
         lease.instant = true;
-        lease_lot(work, lease, required(read_lot(work.state, span.epoch, node)).ask);
+        const Amount ask = required(read_lot(work.state, span.epoch, node)).ask;
+        if (span.from < span.until) remove_lot(work.state, span.epoch, node);  // it is left no more
+        lease_lot(work, lease, ask);
     }
     cleared.instant += wish.lots;
     store(work.state, class_epoch_key(wish.kind, span.epoch), cleared);

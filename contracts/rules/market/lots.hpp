@@ -10,7 +10,7 @@
 
 namespace assay::contracts {
 
-/// REQUIRES that nobody leases the node in that epoch.
+/// REQUIRES that nobody leases the node in that epoch, and that no lot of it is left in it.
 void lease_lot(Work& work, const Lease& lease, Amount ask);
 /// The heights [from, until) of an epoch.
 struct LotTime {

@@ -31,8 +31,7 @@ bool used_before(const BookAsk& left, const BookAsk& right) {
     return std::tie(left.price, left.tie, left.place) < std::tie(right.price, right.tie, right.place);
 }
 
-std::vector<BookBid> sorted_bids(const ClassMarket& market) {
-    std::vector<BookBid> bids;
+SortedClass::SortedClass(const ClassMarket& market) : base_price(market.base_price.units()) {
     bids.reserve(market.bids.size());
     for (const ClassBid& bid : market.bids) {
         bids.push_back({.price = bid.price.units(),
@@ -42,19 +41,13 @@ std::vector<BookBid> sorted_bids(const ClassMarket& market) {
                         .place = bids.size()});
     }
     std::sort(bids.begin(), bids.end(), served_before);
-    return bids;
-}
-
-std::vector<BookAsk> sorted_asks(const ClassMarket& market) {
-    std::vector<BookAsk> asks;
     asks.reserve(market.asks.size());
     for (const ClassAsk& ask : market.asks) {
-        asks.push_back({.price = std::max(ask.price, market.base_price).units(),
+        asks.push_back({.price = std::max(ask.price.units(), base_price),
                         .tie = tie_of(market.seed, ask.node.view()),
                         .place = asks.size()});
     }
     std::sort(asks.begin(), asks.end(), used_before);
-    return asks;
 }
 
 LotCosts::LotCosts(std::vector<std::uint64_t> prices) : prices_(std::move(prices)) {
@@ -107,6 +100,20 @@ std::optional<std::uint64_t> least_winning_price(std::vector<BookBid> others, Bo
     std::uint64_t low = costs.dearest(bid.lots);
     std::uint64_t high = limit;
     if (low > high || !wins_at(high)) return std::nullopt;
+    // First between which two prices of others: amounts have 63 bits, and prices are close together.
+    std::size_t first = 0;
+    std::size_t last = others.size();
+    while (first < last) {
+        const std::size_t middle = first + (last - first) / 2;
+        const std::uint64_t price = others[middle].price;
+        if (price >= high || (price >= low && wins_at(price))) {
+            high = std::min(high, price);
+            first = middle + 1;
+        } else {
+            low = std::max(low, price + 1);
+            last = middle;
+        }
+    }
     while (low < high) {
         const std::uint64_t middle = low + (high - low) / 2;
         if (wins_at(middle)) {

@@ -31,9 +31,6 @@ struct BookAsk {
 bool served_before(const BookBid& left, const BookBid& right);
 bool used_before(const BookAsk& left, const BookAsk& right);
 
-std::vector<BookBid> sorted_bids(const ClassMarket& market);
-std::vector<BookAsk> sorted_asks(const ClassMarket& market);
-
 /// What the n cheapest lots cost, for every n. Sums stay below 2^63 lots times kAmountMax, which 128 bits
 /// hold.
 class LotCosts {
@@ -58,6 +55,21 @@ private:
     std::vector<std::uint64_t> prices_;
     std::vector<base::Int128> sums_;
 };
+
+/// A class in the orders in which it is cleared. Sorting, with a hash of each tie, is most of what a clearing
+/// costs: whoever asks several things of one class sorts it once.
+struct SortedClass {
+    std::vector<BookBid> bids;
+    std::vector<BookAsk> asks;
+    std::uint64_t base_price = 0;
+
+    explicit SortedClass(const ClassMarket& market);
+};
+
+/// What clear_class, critical_bid and critical_ask say of the class that was sorted.
+ClassOutcome clear_class(const SortedClass& sorted);
+std::optional<Amount> critical_bid(const SortedClass& sorted, std::size_t bid);
+std::optional<Amount> critical_ask(const SortedClass& sorted, std::size_t ask);
 
 /// What both rules come to. Places are those in the sorted bids.
 struct BothRules {

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/market/terms.hpp"
 
+#include <utility>
+
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
+
+namespace {
+
+struct OpenJob {
+    JobTerms terms;
+    JobProgress progress;
+};
+
+/// A job that is not over. The clearing reads that of each bid, so each record is read once.
+Result<OpenJob, Reason> open_job(const StateView& state, const Hash256& job) {
+    auto progress = read_job_progress(state, job);
+    if (!progress) return failed(reason_of_absence(state, job));
+    if (is_over(progress->phase)) return failed(Reason::kJobOver);
+    return OpenJob{required(read_job_terms(state, job)), std::move(*progress)};
+}
+
+}  // namespace
 
 std::optional<LotRange> market_terms_of(const JobTerms& job) {
     if (!job.leases()) return std::nullopt;
@@ -25,18 +44,15 @@ Checked check_wish(const JobTerms& job, const LotClass& kind, Amount price) {
 }
 
 Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
-    const auto progress = read_job_progress(state, job);
-    if (!progress) return failed(reason_of_absence(state, job));
-    if (is_over(progress->phase)) return failed(Reason::kJobOver);
-    return check_wish(required(read_job_terms(state, job)), kind, price);
+    ASSAY_ASSIGN(const OpenJob open, open_job(state, job));
+    return check_wish(open.terms, kind, price);
 }
 
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
-    ASSAY_TRY(check_fits(state, job, kind, price));
-    const JobTerms terms = required(read_job_terms(state, job));
-    const auto cost = round_cost(params_of(state, terms), terms.spec, price, terms.slot_work);
-    const Amount escrow = required(read_job_progress(state, job)).escrow;
-    return cost && escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
+    ASSAY_ASSIGN(const OpenJob open, open_job(state, job));
+    ASSAY_TRY(check_wish(open.terms, kind, price));
+    const auto cost = round_cost(params_of(state, open.terms), open.terms.spec, price, open.terms.slot_work);
+    return cost && open.progress.escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
 }
 
 Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {

@@ -10,10 +10,11 @@ namespace assay::node::sim {
 
 base::Int128 best_worth(const contracts::ClassMarket& market, Allowed allowed) {
     using base::Int128;
-    std::vector<contracts::BookBid> bids = contracts::sorted_bids(market);
+    contracts::SortedClass sorted(market);
+    std::vector<contracts::BookBid>& bids = sorted.bids;
     // Ascending: who pays least has the cheapest lots, which is possible wherever anything is.
     std::reverse(bids.begin(), bids.end());
-    const contracts::LotCosts costs(contracts::sorted_asks(market));
+    const contracts::LotCosts costs(sorted.asks);
     constexpr Int128 kNone = -1;
     std::vector<Int128> paid(costs.count() + 1, kNone);  // by exactly so many lots
     paid[0] = 0;

@@ -31,8 +31,9 @@ ReducedTrade reduce_trade(const contracts::ClassMarket& market) {
     ReducedTrade trade;
     trade.sold.resize(market.asks.size());
     if (market.bids.size() < kFewest || market.asks.size() < kFewest) return trade;
-    const std::vector<BookBid> bids = contracts::sorted_bids(market);
-    const std::vector<BookAsk> asks = contracts::sorted_asks(market);
+    const contracts::SortedClass sorted(market);
+    const std::vector<BookBid>& bids = sorted.bids;
+    const std::vector<BookAsk>& asks = sorted.asks;
     const contracts::LotCosts costs(asks);
     Served served = serve(bids, costs);
     if (served.bids == 0) return trade;

@@ -2,7 +2,10 @@
 // The conservation check must be able to fail: money made, lost or moved behind the totals is found.
 #include "contracts/rules/conservation.hpp"
 
+#include <set>
+
 #include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/busy_market.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -57,6 +60,25 @@ TEST_CASE("minting, and unburning, are violations even when records and totals a
     supply.minted = amount(supply.minted.units() + 1);
     store(overlay, supply_key(), supply);
     CHECK_FALSE(check_changes(env.state(), overlay).ok());
+}
+
+TEST_CASE("no record that holds money goes without its running total") {
+    BusyMarket market;
+    const StateView& state = market.env.state();
+    std::set<std::uint8_t> tables;
+    for (const auto& [key, value] : state.scan({})) {
+        const auto held = money_in(key, value);
+        REQUIRE(held.ok());
+        if (total(*held)->is_zero()) continue;
+        Overlay overlay(state);
+        overlay.erase(key);
+        CAPTURE(int{key.front()});
+        CHECK_FALSE(check_changes(state, overlay).ok());
+        tables.insert(key.front());
+    }
+    for (const Table table : {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner,
+                              Table::kJobProgress, Table::kBeaconMember, Table::kClaim, Table::kAsk})
+        CHECK(tables.contains(static_cast<std::uint8_t>(table)));
 }
 
 TEST_CASE("the checkers of the whole state each find what is theirs") {
