@@ -3,7 +3,7 @@
 // `Registers`. 16 lanes of AVX-512 do what is not multiplication. No guard.
 
 inline constexpr std::size_t kRows = 16;
-inline constexpr std::size_t kCols = 16;
+inline constexpr std::size_t kCols = 32;  // two tiles side by side
 
 // Each builds on those before it.
 // clang-format off

@@ -13,6 +13,7 @@ static_assert(kGroup % kRows == 0 && kGroup % kCols == 0 && kStretchUnits % kChu
 struct alignas(kAlignment) Region {
     Sums sums[kRegionCols][kRegionRows];
     Sums lowest[kRegionCols][kRegionRows];  // of a 24-bit operand A
+    [[no_unique_address]] DigitSums digits;
 };
 
 /// Sums of at most this many k have |hi| <= 2^24 and go through binary32 alone.
@@ -46,34 +47,61 @@ inline F follow(F c, const Finish& how, const float* bias, I& worst) {
 }
 
 template <bool kShort>
-inline void finish_tile(const Sums& sums, const Sums& lowest, const std::int32_t* a_exponents,
-                        const std::int32_t* b_exponents, std::uint64_t rows, std::uint64_t cols,
-                        const Finish& how, float* c, std::uint64_t c_stride, I& worst) {
-    for (std::uint64_t i = 0; i < rows; ++i) {
-        const I row_exponent = set(a_exponents[i]);
-        float* out = c + i * c_stride;
-        std::uint64_t j = 0;
-        for (; j + kL <= cols; j += kL) {
-            const I exponent = add(row_exponent, load(b_exponents + j));
-            const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
-            const F before = how.from_zero ? zero_float() : load_float(out + j);
-            store_float(out + j,
-                        follow(add(before, value), how, how.bias == nullptr ? nullptr : how.bias + j, worst));
+inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I row_exponent,
+                       const std::int32_t* b_exponents, std::uint64_t cols, const Finish& how, float* out,
+                       I& worst) {
+    std::uint64_t j = 0;
+    for (; j + kL <= cols; j += kL) {
+        const I exponent = add(row_exponent, load(b_exponents + j));
+        const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
+        const F before = how.from_zero ? zero_float() : load_float(out + j);
+        store_float(out + j,
+                    follow(add(before, value), how, how.bias == nullptr ? nullptr : how.bias + j, worst));
+    }
+    if (j < cols) {  // the border: through a buffer
+        alignas(64) float buffer[kL] = {}, bias[kL] = {};
+        for (std::uint64_t l = 0; l < cols - j; ++l) {
+            if (!how.from_zero) buffer[l] = out[j + l];
+            if (how.bias != nullptr) bias[l] = how.bias[j + l];
         }
-        if (j < cols) {  // the border: through a buffer
-            alignas(64) float buffer[kL] = {}, bias[kL] = {};
-            for (std::uint64_t l = 0; l < cols - j; ++l) {
-                if (!how.from_zero) buffer[l] = out[j + l];
-                if (how.bias != nullptr) bias[l] = how.bias[j + l];
-            }
-            const I exponent = add(row_exponent, load(b_exponents + j));
-            const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
-            store_float(buffer, follow(add(load_float(buffer), value), how,
-                                       how.bias == nullptr ? nullptr : bias, worst));
-            for (std::uint64_t l = 0; l < cols - j; ++l) out[j + l] = buffer[l];
-        }
+        const I exponent = add(row_exponent, load(b_exponents + j));
+        const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
+        store_float(buffer,
+                    follow(add(load_float(buffer), value), how, how.bias == nullptr ? nullptr : bias, worst));
+        for (std::uint64_t l = 0; l < cols - j; ++l) out[j + l] = buffer[l];
     }
 }
+
+// What is left to be done with a tile after a chunk, a row at a time: its digits are added up, where the
+// instruction set leaves that for later, and after the last chunk its sums become outputs.
+template <bool kShort>
+struct Remainder {
+    std::size_t row = kRows;  // the next; kRows: nothing is left
+    Sums* sums = nullptr;
+    Sums* lowest = nullptr;
+    bool first = false;  // chunk
+    bool last = false;
+    Finish how;
+    std::uint64_t rows = 0;  // of the outputs, from here on
+    std::uint64_t cols = 0;
+    const std::int32_t* a_exponents = nullptr;
+    const std::int32_t* b_exponents = nullptr;
+    float* c = nullptr;
+    std::uint64_t c_stride = 0;
+
+    void do_row(const DigitSums& digits, I& worst) {
+        if (row == kRows) return;
+        add_row(digits, row, first, how.wide, *sums, *lowest);
+        if (last && row < rows) {
+            finish_row<kShort>(*sums, *lowest, row, set(a_exponents[row]), b_exponents, cols, how,
+                               c + row * c_stride, worst);
+        }
+        ++row;
+    }
+    void do_all(const DigitSums& digits, I& worst) {
+        while (row < kRows) do_row(digits, worst);
+    }
+};
 
 // Copies the sums of a tile, as they become outputs, for whoever checks them (guard.hpp).
 inline void show_sums(const Sums& sums, const Sums& lowest, bool wide, std::uint64_t rows, std::uint64_t cols,
@@ -101,15 +129,15 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                             Region& region, std::int64_t* shown, I& worst) {
     const std::uint64_t all = units_of(depth);
     const std::size_t down = (rows + kRows - 1) / kRows, across = (cols + kCols - 1) / kCols;
+    Remainder<kShort> left;
+    left.how = how;
+    left.c_stride = c_stride;
     for (std::uint64_t stretch = 0; stretch < all; stretch += kStretchUnits) {
         const std::uint64_t end = stretch + kStretchUnits < all ? stretch + kStretchUnits : all;
         for (std::size_t j = 0; j < across; ++j) {
             Sums* sums = region.sums[all <= kStretchUnits ? 0 : j];
             Sums* lowest = region.lowest[all <= kStretchUnits ? 0 : j];
             const std::byte* b_panel = b.data + j * b.panel_stride;
-            const std::uint64_t left = cols - j * kCols;
-            Finish here = how;
-            if (here.bias != nullptr) here.bias += j * kCols;
             for (std::uint64_t u = stretch; u < end; u += kChunkUnits) {
                 const std::uint64_t count = end - u < kChunkUnits ? end - u : kChunkUnits;
                 const bool more = u + count < end;
@@ -122,27 +150,30 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                                                   ? a_panel + a.panel_stride + u * kUnitBytesA
                                                   : a.data + (more ? u + count : stretch) * kUnitBytesA;
                     const Ahead ahead{next_a, next_b + i * kUnit * kUnit};
-                    if (u + count == all) fetch_outputs(c + i * kRows * c_stride + j * kCols, c_stride);
-                    if (how.wide) {
-                        const std::byte* low = a.lower + i * a.panel_stride;
-                        sum_wide_chunk(a_panel, low, b_panel, u, count, all, ahead, sums[i], lowest[i]);
-                    } else {
-                        sum_chunk(a_panel, b_panel, u, count, all, ahead, sums[i]);
-                    }
-                    if (u + count < all) continue;
-                    const std::uint64_t below = rows - i * kRows < kRows ? rows - i * kRows : kRows;
-                    const std::uint64_t beside = left < kCols ? left : kCols;
-                    if (shown != nullptr) {
-                        show_sums(sums[i], lowest[i], how.wide, below, beside,
-                                  shown + i * kRows * kGroup + j * kCols);
-                    }
-                    finish_tile<kShort>(sums[i], lowest[i], a.exponents + i * kRows, b.exponents + j * kCols,
-                                        below, beside, here, c + i * kRows * c_stride + j * kCols, c_stride,
-                                        worst);
+                    const bool last = u + count == all;
+                    float* out = c + i * kRows * c_stride + j * kCols;
+                    if (last) fetch_outputs(out, c_stride);
+                    sum_tile(
+                        a_panel, how.wide ? a.lower + i * a.panel_stride : nullptr, b_panel, u, count, all,
+                        ahead, [&] { left.do_row(region.digits, worst); },
+                        [&] { left.do_all(region.digits, worst); }, region.digits, sums[i], lowest[i]);
+                    left.row = 0;
+                    left.sums = &sums[i], left.lowest = &lowest[i];
+                    left.first = u == 0, left.last = last;
+                    left.how.bias = how.bias == nullptr ? nullptr : how.bias + j * kCols;
+                    left.rows = rows - i * kRows < kRows ? rows - i * kRows : kRows;
+                    left.cols = cols - j * kCols < kCols ? cols - j * kCols : kCols;
+                    left.a_exponents = a.exponents + i * kRows, left.b_exponents = b.exponents + j * kCols;
+                    left.c = out;
+                    if (!last || shown == nullptr) continue;
+                    left.do_all(region.digits, worst);
+                    show_sums(sums[i], lowest[i], how.wide, left.rows, left.cols,
+                              shown + i * kRows * kGroup + j * kCols);
                 }
             }
         }
     }
+    left.do_all(region.digits, worst);
 }
 
 inline bool multiply(const ProductTile& x) {

@@ -1,71 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplication by AMX: four digit products of 16 × 16 outputs over 64 k, an accumulator for each, because
-// an accumulator takes a new product only when the last one is through. Included once per target inside its
-// namespace, after digits-inl.hpp; `Registers` are the tiles: no guard.
+// Multiplication by AMX: four digit products of 16 × 32 outputs over 64 k. Included once per target inside
+// its namespace, after digits-inl.hpp; `Registers` are the tiles: no guard.
+//
+// Six accumulators: hi · hi, lo · lo, and the two mixed products in one, for each half of the columns. In a
+// unit of 64 k the eight multiplications take 16 cycles each, 128 in all; an accumulator takes its next
+// product 52 cycles after the last, so that the mixed ones, with two in a unit, need 104. The nine loads need
+// 72 cycles, 8 each, if what they load is near: the panel of B (4 KiB a unit, 32 KiB a chunk) stays in the
+// first cache while the panels of A go past it from the second, at 2 KiB a unit, 16 bytes a cycle. Storing
+// the accumulators takes 96 cycles and adding them up about as many: the latter is left, to be done
+// a row at a time between the products of the next tile. Counted from Intel's tables, not measured in this
+// form.
 
-static_assert(kRows == 16 && kCols == 16 && kL == 16);
+static_assert(kRows == 16 && kCols == 32 && kL == 16);
 inline constexpr std::uint64_t kChunkUnits = 8;
 inline constexpr std::uint64_t kChunk = kChunkUnits * kUnit;
 
-inline constexpr std::size_t kRowBytes = 64;  // of a tile
+inline constexpr std::size_t kTile = 16;              // rows and columns of one
+inline constexpr std::size_t kRowBytesA = kUnit;      // of a unit's plane of digits
+inline constexpr std::size_t kRowBytesB = kCols * 4;  // of four k
+inline constexpr std::size_t kRightB = kTile * 4;     // where the right half of a row starts
+inline constexpr std::size_t kLineBytes = 64;
+static_assert(arithmetic::kMaxProductBlock * 2 * 128 * 128 < (1ULL << 31U));  // the mixed ones in one sum
 
-inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
-                      std::uint64_t /*all*/, Ahead ahead, Sums& to) {
-    alignas(64) std::int32_t hh[kRows * kCols], hl[kRows * kCols], lh[kRows * kCols], ll[kRows * kCols];
+// What a chunk leaves of a tile, to be added up by add_row().
+struct alignas(64) DigitSums {
+    std::int32_t hh[kRows * kCols], mid[kRows * kCols], ll[kRows * kCols];
+    std::int32_t lowest_mid[kRows * kCols], lowest_ll[kRows * kCols];  // of a 24-bit operand A
+};
+
+// Adds a row of a tile to its sums, or puts it there when it is of the first chunk.
+inline void add_row(const DigitSums& from, std::size_t row, bool first, bool wide, Sums& to, Sums& lowest) {
+#pragma GCC unroll 2
+    for (std::size_t at = row * kCols; at < (row + 1) * kCols; at += kL) {
+        add_digits(load(from.hh + at), load(from.mid + at), load(from.ll + at), first, at, to);
+        if (wide)
+            add_digits(set(0), load(from.lowest_mid + at), load(from.lowest_ll + at), first, at, lowest);
+    }
+}
+
+inline constexpr std::size_t kStoredRowBytes = kCols * sizeof(std::int32_t);
+
+// Multiplies up to kChunkUnits units of two panels from unit `first` on. Twice a unit it does a row of what
+// is left of the tile before, and the rest before it writes to `to`, which that is read from.
+template <class Row, class Rest>
+inline void multiply_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
+                           Ahead ahead, const Row& row_before, const Rest& rest_before, DigitSums& to) {
     a += first * kUnitBytesA;
     b += first * kUnitBytesB;
     Registers::zero<0>();
     Registers::zero<1>();
     Registers::zero<2>();
     Registers::zero<3>();
-    const std::byte* next = ahead.a;
-    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnitBytesA) {
-        Registers::load<4>(a, kRowBytes);
-        Registers::load<5>(b, kRowBytes);
-        Registers::dot<0, 4, 5>();
-        Registers::load<6>(b + kLowAtB, kRowBytes);
-        Registers::dot<1, 4, 6>();
-        Registers::load<7>(a + kLowAtA, kRowBytes);
-        Registers::dot<2, 7, 5>();
-        Registers::dot<3, 7, 6>();
-        for (std::size_t line = 0; line < kUnitBytesA; line += 64) __builtin_prefetch(next + line, 0, 2);
+    Registers::zero<4>();
+    Registers::zero<5>();
+    // What comes next of B, a share of it with each panel of A; panels of A lie one behind the other, which
+    // the processor sees by itself.
+    constexpr std::size_t kShare = kUnit * kUnit / kChunkUnits;
+    const std::byte* next = ahead.b;
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kShare) {
+        // Sums 0 to 2 are the left half's hi · hi, mixed and lo · lo, 3 to 5 the right half's.
+        Registers::load<6>(a, kRowBytesA);
+        Registers::load<7>(b, kRowBytesB);
+        Registers::dot<0, 6, 7>();
+        Registers::load<7>(b + kRightB, kRowBytesB);
+        Registers::dot<3, 6, 7>();
+        Registers::load<7>(b + kLowAtB, kRowBytesB);
+        Registers::dot<1, 6, 7>();
+        Registers::load<7>(b + kLowAtB + kRightB, kRowBytesB);
+        Registers::dot<4, 6, 7>();
+        row_before();
+        Registers::load<6>(a + kLowAtA, kRowBytesA);
+        Registers::dot<5, 6, 7>();
+        Registers::load<7>(b + kLowAtB, kRowBytesB);
+        Registers::dot<2, 6, 7>();
+        Registers::load<7>(b, kRowBytesB);
+        Registers::dot<1, 6, 7>();
+        Registers::load<7>(b + kRightB, kRowBytesB);
+        Registers::dot<4, 6, 7>();
+        row_before();
+#pragma GCC unroll 8
+        for (std::size_t line = 0; line < kShare; line += kLineBytes) __builtin_prefetch(next + line, 0, 2);
     }
-    Registers::store<0>(hh, kRowBytes);
-    Registers::store<1>(hl, kRowBytes);
-    Registers::store<2>(lh, kRowBytes);
-    Registers::store<3>(ll, kRowBytes);
-    for (std::size_t at = 0; at < kRows * kCols; at += kL) {
-        add_digits(load(hh + at), add(load(hl + at), load(lh + at)), load(ll + at), first == 0, at, to);
-    }
+    rest_before();
+    Registers::store<0>(to.hh, kStoredRowBytes);
+    Registers::store<1>(to.mid, kStoredRowBytes);
+    Registers::store<2>(to.ll, kStoredRowBytes);
+    Registers::store<3>(to.hh + kTile, kStoredRowBytes);
+    Registers::store<4>(to.mid + kTile, kStoredRowBytes);
+    Registers::store<5>(to.ll + kTile, kStoredRowBytes);
 }
 
-// The same where A has lowest digits only: its high ones are 0.
-inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
-                             std::uint64_t /*all*/, Ahead /*ahead*/, Sums& to) {
-    alignas(64) std::int32_t lh[kRows * kCols], ll[kRows * kCols];
+// The same where A has lowest digits only, of a 24-bit operand: its high ones are 0.
+inline void multiply_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first,
+                                  std::uint64_t units, DigitSums& to) {
     a += first * kUnitBytesA + kLowAtA;
     b += first * kUnitBytesB;
+    Registers::zero<0>();
+    Registers::zero<1>();
     Registers::zero<2>();
     Registers::zero<3>();
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB) {
-        Registers::load<7>(a, kRowBytes);
-        Registers::load<5>(b, kRowBytes);
-        Registers::dot<2, 7, 5>();
-        Registers::load<6>(b + kLowAtB, kRowBytes);
-        Registers::dot<3, 7, 6>();
+        Registers::load<6>(a, kRowBytesA);
+        Registers::load<7>(b, kRowBytesB);
+        Registers::dot<0, 6, 7>();
+        Registers::load<4>(b + kRightB, kRowBytesB);
+        Registers::dot<2, 6, 4>();
+        Registers::load<7>(b + kLowAtB, kRowBytesB);
+        Registers::dot<1, 6, 7>();
+        Registers::load<4>(b + kLowAtB + kRightB, kRowBytesB);
+        Registers::dot<3, 6, 4>();
     }
-    Registers::store<2>(lh, kRowBytes);
-    Registers::store<3>(ll, kRowBytes);
-    for (std::size_t at = 0; at < kRows * kCols; at += kL) {
-        add_digits(set(0), load(lh + at), load(ll + at), first == 0, at, to);
-    }
+    Registers::store<0>(to.lowest_mid, kStoredRowBytes);
+    Registers::store<1>(to.lowest_ll, kStoredRowBytes);
+    Registers::store<2>(to.lowest_mid + kTile, kStoredRowBytes);
+    Registers::store<3>(to.lowest_ll + kTile, kStoredRowBytes);
 }
 
-inline void sum_wide_chunk(const std::byte* upper, const std::byte* lower, const std::byte* b,
-                           std::uint64_t first, std::uint64_t units, std::uint64_t all, Ahead ahead, Sums& to,
-                           Sums& lowest) {
-    sum_chunk(upper, b, first, units, all, {lower + first * kUnitBytesA, ahead.b}, to);
-    sum_lowest_chunk(lower, b, first, units, all, ahead, lowest);
+// The products of a chunk of a tile, of a 24-bit operand A where there is an `a_lower`.
+template <class Row, class Rest>
+inline void sum_tile(const std::byte* a, const std::byte* a_lower, const std::byte* b, std::uint64_t first,
+                     std::uint64_t units, std::uint64_t /*all*/, Ahead ahead, const Row& row_before,
+                     const Rest& rest_before, DigitSums& digits, Sums& /*sums*/, Sums& /*lowest*/) {
+    multiply_chunk(a, b, first, units, ahead, row_before, rest_before, digits);
+    if (a_lower != nullptr) multiply_lowest_chunk(a_lower, b, first, units, digits);
 }
 
 inline F finish_wide(const Sums& sums, const Sums& lowest, std::size_t at, I exponent) {

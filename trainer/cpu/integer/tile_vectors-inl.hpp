@@ -10,6 +10,26 @@ struct Registers {
     static void leave() {}
 };
 
+// Sums are whole when the products of a chunk are, so that nothing is added up later: see tile_amx-inl.hpp.
+struct DigitSums {};
+inline void add_row(const DigitSums& /*from*/, std::size_t /*row*/, bool /*first*/, bool /*wide*/,
+                    Sums& /*to*/, Sums& /*lowest*/) {}
+
+// The products of a chunk of a tile, of a 24-bit operand A where there is an `a_lower`. `before` does the
+// rest of what is left of the tile before. `OfTile` is Sums, so that what adds up is looked for where this is
+// used.
+template <class Row, class Rest, class OfTile>
+inline void sum_tile(const std::byte* a, const std::byte* a_lower, const std::byte* b, std::uint64_t first,
+                     std::uint64_t units, std::uint64_t all, Ahead ahead, const Row& /*row_before*/,
+                     const Rest& rest_before, DigitSums& /*digits*/, OfTile& sums, OfTile& lowest) {
+    rest_before();
+    if (a_lower != nullptr) {
+        sum_wide_chunk(a, a_lower, b, first, units, all, ahead, sums, lowest);
+    } else {
+        sum_chunk(a, b, first, units, all, ahead, sums);
+    }
+}
+
 // Two numbers of 16 bits or four bytes.
 inline I word(const std::byte* p) {
     std::int32_t bits;
