@@ -13,6 +13,7 @@
 #include "node/audit/run_record.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/key/key_file.hpp"
+#include "node/processes/watcher.hpp"
 #include "node/views/supply.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
@@ -193,6 +194,8 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.buyer_conducts = plan.buyer_conducts;
     devnet.drops_moves_of = plan.drops_moves_of;
     devnet.params = plan.params;
+    devnet.market = plan.market;
+    devnet.more_buyers = plan.more_buyers;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");
     net_ = must(node::create_devnet(devnet));
@@ -254,6 +257,68 @@ void SmallNetwork::run() {
     network_->stop();
     must(outcome);
     job_ = run.job();
+    state_.emplace(must(node::final_state(net_)));
+}
+
+std::filesystem::path SmallNetwork::write_job(const std::string& name, program::JobSpec spec) const {
+    node::JobFile job = job_file_;
+    spec.data = job_file_.spec.data;
+    job.spec = std::move(spec);
+    job.spec.name = name;
+    job.manifest = "data/manifest.json";
+    const std::filesystem::path file = net_.plan.home / (name + ".toml");
+    std::ofstream(file) << node::job_file_text(job);
+    return file;
+}
+
+void SmallNetwork::submit_job(const node::Participant& buyer, const std::filesystem::path& file,
+                              const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments{"job", "submit", file.string()};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const auto common = network_->common_flags(buyer);
+    arguments.insert(arguments.end(), common.begin(), common.end());
+    allow_death_of(buyer.name);
+    must(network_->spawn(buyer.name, buyer.home, std::move(arguments)));
+}
+
+void SmallNetwork::follow_until(const std::string& what, std::chrono::seconds patience,
+                                const std::function<bool(const contracts::StateView& state)>& done) {
+    const auto give_up = std::chrono::steady_clock::now() + patience * kPatience;
+    std::stop_source watching;
+    const std::jthread clock([&](const std::stop_token& over) {
+        while (!over.stop_requested() && std::chrono::steady_clock::now() < give_up)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        watching.request_stop();
+    });
+    bool happened = false;
+    std::string lost;
+    const auto on_block = [&](const node::Follower& ledger, const contracts::Events& events) {
+        if (ledger.height() <= followed_) return true;
+        followed_ = ledger.height();
+        for (const contracts::Event& event : events)
+            if (hook_) hook_(ledger, event);
+        for (const auto& [name, status] : network_->casualties())
+            if (!mortals_.contains(name)) lost = name + " ended: " + to_text(status);
+        happened = done(ledger.state());
+        return !happened && lost.empty();
+    };
+    base::Outcome<void> watched;
+    // All processes of the network are one caller to its node, which may have no room for one more.
+    while (!happened && lost.empty() && !watching.stop_requested()) {
+        watched =
+            node::watch_ledger({.node_address = network_->node_address(), .tls = {}, .genesis = net_.genesis},
+                               watching.get_token(), on_block);
+        if (!watched.ok() && watched.error().kind != base::ErrorKind::kUnreachable) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    INFO("waited for: " << what << "; " << lost);
+    if (!happened) print_logs();
+    if (!happened) must(watched);
+    REQUIRE(happened);
+}
+
+void SmallNetwork::stop() {
+    network_->stop();
     state_.emplace(must(node::final_state(net_)));
 }
 
@@ -353,6 +418,15 @@ base::Hash256 SmallNetwork::train_alone(const std::optional<node::RunRecord>& re
     node::JobFile again = job_file_;
     options.initial = must(node::initial_file(again));
     return must(node::train_alone(*worker, ended.spec, options)).model_root;
+}
+
+base::Hash256 SmallNetwork::train_alone(const program::JobSpec& spec) const {
+    const auto worker = start_worker({}, 1);
+    must(node::open_job(*worker, spec,
+                        {.train = job_file_.train.string(), .held_out = job_file_.held_out.string()}));
+    node::LocalTrainingOptions options;
+    options.held_out_sequences = 1;
+    return must(node::train_alone(*worker, spec, options)).model_root;
 }
 
 }  // namespace assay::tests

@@ -47,7 +47,9 @@ struct ScenarioPlan {
     bool miners_have_data = false;  ///< before the network starts: nobody has to serve it to them
     std::optional<std::size_t> drops_moves_of = std::nullopt;  ///< DevnetPlan::drops_moves_of
     contracts::Params params;
-    program::JobSpec job;  ///< slots and data are filled in
+    contracts::MarketParams market = {};
+    std::uint32_t more_buyers = 0;  ///< DevnetPlan::more_buyers
+    program::JobSpec job;           ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.
     std::filesystem::path from;
 };
@@ -85,6 +87,19 @@ public:
     /// The participant that holds this node key.
     [[nodiscard]] const node::Participant& participant(const base::PublicKey& node) const;
 
+    /// A job file of this name beside the network's own, for another job on the same data.
+    [[nodiscard]] std::filesystem::path write_job(const std::string& name, program::JobSpec spec) const;
+    /// Starts `assay job submit FILE` of this buyer. It may end when its job has.
+    void submit_job(const node::Participant& buyer, const std::filesystem::path& file,
+                    const std::vector<std::string>& flags = {});
+    /// Follows the ledger until `done`, which is asked after every block, or fails after `patience`; a
+    /// process that ends meanwhile, other than one of allow_death_of(), fails it too. The hook of on_event()
+    /// runs.
+    void follow_until(const std::string& what, std::chrono::seconds patience,
+                      const std::function<bool(const contracts::StateView& state)>& done);
+    /// Stops every process and executes the ledger's file, for state().
+    void stop();
+
     /// Submits the job, follows it to its end, stops every process and executes the ledger's file.
     void run();
 
@@ -111,6 +126,8 @@ public:
     /// every slot accepted, the undisturbed run. `targets` as ASSAY_TARGETS.
     [[nodiscard]] base::Hash256 train_alone(const std::optional<node::RunRecord>& record,
                                             const std::string& targets = {}, unsigned threads = 1) const;
+    /// The same of another job on this data, undisturbed.
+    [[nodiscard]] base::Hash256 train_alone(const program::JobSpec& spec) const;
 
 private:
     void print_logs() const;
@@ -122,6 +139,7 @@ private:
     node::EventHook hook_;
     std::set<std::string> mortals_;
     base::Hash256 job_;
+    std::uint64_t followed_ = 0;  ///< height up to which follow_until() has come
     std::optional<contracts::MemoryState> state_;
 };
 
