@@ -44,7 +44,13 @@ void BuyerRole::look_at_bid_order() {
     if (!ordered.ok() && !bid_unread_)
         log().warn(ordered.error().what + "; it bids nothing meanwhile; " + ordered.error().fix);
     bid_unread_ = !ordered.ok();
-    if (ordered.ok()) bid_order_ = *ordered;
+    if (!ordered.ok() || *ordered == bid_order_) return;
+    bid_order_ = *ordered;
+    const std::string job = "job " + options_.job.brief();
+    log().info(bid_order_ ? job + " is told to bid " + base::to_text(*bid_order_) +
+                                " a work unit, whatever --bid says; assay market bid " +
+                                options_.job.brief() + " default takes it back"
+                          : job + " bids as it was started with");
 }
 
 void BuyerRole::say_of_market(const std::string& text) {

@@ -177,6 +177,11 @@ TEST_CASE("trade: a buyer outbid at its flag wins with its owner's order, while 
     REQUIRE(market.turn_until(
         [&] { return clock_of(market).epoch == lost.epoch && at_market(market, MarketPhase::kNotice); }, 60));
     CHECK(contracts::count_leases(market.state(), lost.job, lost.epoch + 1) == 2);
+    const auto& log = market.party("bea").log;
+    CHECK(log.lines_with("whatever --bid says") == 1);
+    CHECK(log.lines_with("bids as it was started with") == 0);
+    REQUIRE(write_price_order(market.party("bea").notes, bid_order_note(lost.job), std::nullopt).ok());
+    CHECK(market.turn_until([&] { return log.lines_with("bids as it was started with") == 1; }, 60));
 }
 
 TEST_CASE("trade: processes that end between seal and opening lose nothing") {
