@@ -69,7 +69,7 @@ std::string job_text(const Terms& terms) {
 }
 
 /// The market's story, played once; what the cases look at is as the commands said it.
-struct Market {
+struct MarketStory {
     json first;     ///< `job show` of the first buyer's job, once its round is done
     json measured;  ///< `market show` once all six machines are on offer in the classes that the round showed
     json lost;      ///< of `job why delta`: the newest clearing that delta lost to gamma's bid
@@ -84,7 +84,7 @@ struct Market {
     std::map<std::string, std::string> trained;  ///< model root of as many rounds of a job, trained alone
     json ledger_audit, payout_audit;
 
-    Market() {
+    MarketStory() {
         pack_data();
         grant_membership();
         measure_machines();
@@ -313,8 +313,8 @@ private:
     std::map<std::string, std::unique_ptr<test::BackgroundProgram>> serving_;  ///< by the job's name
 };
 
-const Market& market() {
-    static const Market run;
+const MarketStory& market() {
+    static const MarketStory run;
     return run;
 }
 
@@ -337,14 +337,14 @@ json cleared(const json& history, const json& epoch, const json& kind) {
 
 TEST_CASE(
     "market: six machines that nobody has measured are one class, and one price, and then are told apart") {
-    const Market& m = market();
+    const MarketStory& m = market();
     REQUIRE(m.first.at("slot_rounds").size() == 6);
     CHECK(prices_of(m.first) == std::set<std::uint64_t>{kDearestAsk});
     CHECK(speed_in(m.lost.at("class")) > 0);
 }
 
 TEST_CASE("market: what the machine costs moves with who wants it; others cost what they ask") {
-    const Market& m = market();
+    const MarketStory& m = market();
     CHECK(units(m.gamma.at("slot_rounds").at(0).at("price")) == kCheapAsk);  // alone
     const json row = cleared(m.history, m.lost.at("epoch"), m.lost.at("class"));
     CHECK(row.at("bids") == 2);
@@ -357,7 +357,7 @@ TEST_CASE("market: what the machine costs moves with who wants it; others cost w
 }
 
 TEST_CASE("market: who loses is told what would have won, and wins with it") {
-    const Market& m = market();
+    const MarketStory& m = market();
     CHECK(units(m.lost.at("price")) == kDeltaBid);
     CHECK(m.lost.at("least_refused") == "none");
     const std::uint64_t least = units(m.lost.at("least_winning_price"));
@@ -369,7 +369,7 @@ TEST_CASE("market: who loses is told what would have won, and wins with it") {
 
 TEST_CASE(
     "market: a job that loses its machine waits at a round's border and comes to the same bits on another") {
-    const Market& m = market();
+    const MarketStory& m = market();
     CHECK(m.waiting.at("rounds_done") > 0);
     CHECK(m.gamma.at("rounds_done") > m.waiting.at("rounds_done"));
     std::set<std::string> machines;
@@ -381,7 +381,7 @@ TEST_CASE(
 }
 
 TEST_CASE("market: a member of a team takes no more than its caps, whatever it tries") {
-    const Market& m = market();
+    const MarketStory& m = market();
     CHECK(m.refusals == std::map<std::string, std::string>{{"a dearer job", "cap_per_job"},
                                                            {"a second job", "cap_total"},
                                                            {"a top-up", "cap_per_job"},
@@ -399,7 +399,7 @@ TEST_CASE("market: a member of a team takes no more than its caps, whatever it t
 }
 
 TEST_CASE("market: the books close") {
-    const Market& m = market();
+    const MarketStory& m = market();
     CHECK(m.ledger_audit.at("ok") == true);
     CHECK(m.payout_audit.at("ok") == true);
     CHECK(m.payout_audit.at("supply_delta") == 0);

@@ -12,17 +12,17 @@ namespace assay::contracts {
 
 namespace {
 
-struct OpenJob {
+struct LiveJob {
     JobTerms terms;
     JobProgress progress;
 };
 
 /// A job that is not over. The clearing reads that of each bid, so each record is read once.
-Result<OpenJob, Reason> open_job(const StateView& state, const Hash256& job) {
+Result<LiveJob, Reason> live_job(const StateView& state, const Hash256& job) {
     auto progress = read_job_progress(state, job);
     if (!progress) return failed(reason_of_absence(state, job));
     if (is_over(progress->phase)) return failed(Reason::kJobOver);
-    return OpenJob{required(read_job_terms(state, job)), std::move(*progress)};
+    return LiveJob{required(read_job_terms(state, job)), std::move(*progress)};
 }
 
 }  // namespace
@@ -44,15 +44,15 @@ Checked check_wish(const JobTerms& job, const LotClass& kind, Amount price) {
 }
 
 Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
-    ASSAY_ASSIGN(const OpenJob open, open_job(state, job));
-    return check_wish(open.terms, kind, price);
+    ASSAY_ASSIGN(const LiveJob live, live_job(state, job));
+    return check_wish(live.terms, kind, price);
 }
 
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price) {
-    ASSAY_ASSIGN(const OpenJob open, open_job(state, job));
-    ASSAY_TRY(check_wish(open.terms, kind, price));
-    const auto cost = round_cost(params_of(state, open.terms), open.terms.spec, price, open.terms.slot_work);
-    return cost && open.progress.escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
+    ASSAY_ASSIGN(const LiveJob live, live_job(state, job));
+    ASSAY_TRY(check_wish(live.terms, kind, price));
+    const auto cost = round_cost(params_of(state, live.terms), live.terms.spec, price, live.terms.slot_work);
+    return cost && live.progress.escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
 }
 
 Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {
