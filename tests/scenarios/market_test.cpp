@@ -25,6 +25,8 @@ constexpr const char* kMember = "buyer-3";  ///< of the first buyer's team
 /// The one machine that the two rival jobs can pay: the others ask kDear once they are measured. Whatever
 /// class its speed puts it into, both bid for it.
 constexpr const char* kCheapMiner = "miner-3";
+/// A class that sells all its lots raises its base price by an eighth an epoch: from one base unit to this in
+/// 46 epochs, of which the story takes a dozen.
 constexpr std::uint64_t kCheapAsk = 1'100;
 constexpr std::uint64_t kDearestAsk = 1'250;  ///< of the six at the start
 constexpr std::uint64_t kDear = 5'000;
@@ -51,6 +53,7 @@ struct Terms {
     std::string name;
     std::uint32_t machines = 1;  ///< and slots
     std::uint32_t rounds = 1;
+    std::uint32_t inner_steps = 6;
     std::uint64_t cap = 0;     ///< base units
     std::uint64_t budget = 0;  ///< base units
 };
@@ -62,7 +65,9 @@ std::string job_text(const Terms& terms) {
            "\nseed = 7\n"
            "[model]\nlayers = 2\nwidth = 64\nheads = 2\ncontext = 64\nvocabulary = 400\n"
            "[data]\nmanifest = \"data/manifest.json\"\n"
-           "[train]\ninner_steps = 6\nbatch = 4\nwarmup_steps = 2\nlearning_rate = 0.003\n"
+           "[train]\ninner_steps = " +
+           std::to_string(terms.inner_steps) +
+           "\nbatch = 4\nwarmup_steps = 2\nlearning_rate = 0.003\n"
            "[market]\nmax_price = \"" +
            price_text(terms.cap) + "\"\nbudget = \"" + price_text(terms.budget) +
            "\"\ndeadline = 100000\nmachines_least = " + machines + "\n[security]\nsegment_steps = 2\n";
@@ -166,9 +171,11 @@ private:
         refusals[what] = error.contains("reason") ? error.at("reason").at("name") : error.at("kind");
     }
 
-    /// The first job needs all six machines for its one round. Then all but one ask more than a rival bids.
+    /// The first job needs all six machines for its one round, which is long enough for their speeds to show.
+    /// Then all but one ask more than a rival bids.
     void measure_machines() {
-        submit(kFirstBuyer, {.name = "first", .machines = 6, .cap = kFirstCap, .budget = kBudget}, {});
+        submit(kFirstBuyer,
+               {.name = "first", .machines = 6, .inner_steps = 24, .cap = kFirstCap, .budget = kBudget}, {});
         Terms dear = delta_terms();
         dear.name = "costs";
         dear.budget += 1;
@@ -313,9 +320,24 @@ private:
     std::map<std::string, std::unique_ptr<test::BackgroundProgram>> serving_;  ///< by the job's name
 };
 
+/// Played at the first call. Where that broke off, every later one fails at once.
 const MarketStory& market() {
-    static const MarketStory run;
-    return run;
+    static std::unique_ptr<const MarketStory> story;
+    static bool begun = false;
+    if (!story) {
+        INFO("the story broke off in an earlier case");
+        REQUIRE_FALSE(std::exchange(begun, true));
+        story = std::make_unique<const MarketStory>();
+    }
+    return *story;
+}
+
+/// Classes of measured speed in which lots stand.
+std::size_t measured_classes(const json& market_shown) {
+    const auto is_measured = [](const json& kind) {
+        return speed_in(kind.at("class")) > 0 && kind.at("standing") != 0;
+    };
+    return static_cast<std::size_t>(std::ranges::count_if(market_shown.at("classes"), is_measured));
 }
 
 /// Prices that the job's slots were dealt at.
@@ -341,6 +363,7 @@ TEST_CASE(
     REQUIRE(m.first.at("slot_rounds").size() == 6);
     CHECK(prices_of(m.first) == std::set<std::uint64_t>{kDearestAsk});
     CHECK(speed_in(m.lost.at("class")) > 0);
+    CHECK(measured_classes(m.measured) >= 2);  // a worker at 8 % is two bits slower than one at 32 %
 }
 
 TEST_CASE("market: what the machine costs moves with who wants it; others cost what they ask") {

@@ -260,17 +260,6 @@ void SmallNetwork::run() {
     state_.emplace(must(node::final_state(net_)));
 }
 
-std::filesystem::path SmallNetwork::write_job(const std::string& name, program::JobSpec spec) const {
-    node::JobFile job = job_file_;
-    spec.data = job_file_.spec.data;
-    job.spec = std::move(spec);
-    job.spec.name = name;
-    job.manifest = "data/manifest.json";
-    const std::filesystem::path file = net_.plan.home / (name + ".toml");
-    std::ofstream(file) << node::job_file_text(job);
-    return file;
-}
-
 void SmallNetwork::submit_job(const node::Participant& buyer, const std::filesystem::path& file,
                               const std::vector<std::string>& flags) {
     std::vector<std::string> arguments{"job", "submit", file.string()};
@@ -418,15 +407,6 @@ base::Hash256 SmallNetwork::train_alone(const std::optional<node::RunRecord>& re
     node::JobFile again = job_file_;
     options.initial = must(node::initial_file(again));
     return must(node::train_alone(*worker, ended.spec, options)).model_root;
-}
-
-base::Hash256 SmallNetwork::train_alone(const program::JobSpec& spec) const {
-    const auto worker = start_worker({}, 1);
-    must(node::open_job(*worker, spec,
-                        {.train = job_file_.train.string(), .held_out = job_file_.held_out.string()}));
-    node::LocalTrainingOptions options;
-    options.held_out_sequences = 1;
-    return must(node::train_alone(*worker, spec, options)).model_root;
 }
 
 }  // namespace assay::tests

@@ -87,8 +87,6 @@ public:
     /// The participant that holds this node key.
     [[nodiscard]] const node::Participant& participant(const base::PublicKey& node) const;
 
-    /// A job file of this name beside the network's own, for another job on the same data.
-    [[nodiscard]] std::filesystem::path write_job(const std::string& name, program::JobSpec spec) const;
     /// Starts `assay job submit FILE` of this buyer. It may end when its job has.
     void submit_job(const node::Participant& buyer, const std::filesystem::path& file,
                     const std::vector<std::string>& flags = {});
@@ -126,8 +124,6 @@ public:
     /// every slot accepted, the undisturbed run. `targets` as ASSAY_TARGETS.
     [[nodiscard]] base::Hash256 train_alone(const std::optional<node::RunRecord>& record,
                                             const std::string& targets = {}, unsigned threads = 1) const;
-    /// The same of another job on this data, undisturbed.
-    [[nodiscard]] base::Hash256 train_alone(const program::JobSpec& spec) const;
 
 private:
     void print_logs() const;
