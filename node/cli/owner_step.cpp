@@ -53,7 +53,7 @@ base::Error error_in(const Context& context, const std::string& name, const Exit
                       "run it by itself to see more"};
     const auto printed = printed_error(said);
     if (status.signal != 0 || !printed) return error;
-    error.kind = static_cast<ErrorKind>(status.code);
+    error.kind = error_kind(status);
     error.what = printed->message;
     error.fix = printed->fix;
     if (printed->reason != 0) {

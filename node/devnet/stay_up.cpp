@@ -49,15 +49,16 @@ bool everybody_staked(LedgerService& ledger, const Devnet& net) {
 }
 
 /// Tells of each process that ended as it should, once: `left` has those that were told of. kFailure for the
-/// first that ended otherwise.
-base::Outcome<void> look_after(Network& network, const Devnet& net, std::set<std::string>& left,
-                               const NetworkHeard& heard) {
+/// first that ended otherwise, or before everybody had staked: who is gone by then may never stake.
+base::Outcome<void> look_after(Network& network, const Devnet& net, bool all_staked,
+                               std::set<std::string>& left, const NetworkHeard& heard) {
     for (const auto& [name, status] : network.casualties()) {
         const bool is_node = name == "node";
-        if (is_node || status.signal != 0 || status.code != 0) {
+        if (is_node || !all_staked || !status.success()) {
             const Home home = is_node ? net.sequencer.home : Home{net.plan.home / name};
-            return fail(ErrorKind::kFailure,
-                        name + " ended (" + to_text(status) + "):\n" + log_tail(home, name, 8));
+            return fail(ErrorKind::kFailure, name + " ended (" + to_text(status) + ")" +
+                                                 (all_staked ? "" : " before everybody had staked") + ":\n" +
+                                                 log_tail(home, name, 8));
         }
         if (left.insert(name).second) heard.left(name);
     }
@@ -78,7 +79,7 @@ base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop
             heard.ready(net, network);
             announced = true;
         }
-        result = look_after(network, net, left, heard);
+        result = look_after(network, net, announced, left, heard);
         if (!result.ok()) break;
         std::this_thread::sleep_for(100ms);
     }

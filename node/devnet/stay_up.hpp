@@ -14,13 +14,14 @@ namespace assay::node {
 struct NetworkHeard {
     /// Called once, when every miner and verifier has staked, so that the next job finds them.
     std::function<void(const Devnet&, const Network&)> ready;
-    /// Called with the name of each miner or verifier that ended with exit code 0, as a drained miner does.
+    /// Called after that, with the name of each miner or verifier that ended with exit code 0, as a drained
+    /// miner does.
     std::function<void(const std::string& name)> left;
 };
 
 /// Keeps a new network of `plan` running until stopped, or until its ledger node ends, or another of its
-/// processes with anything but exit code 0 (kFailure with the end of its log). HOME/devnet.pid names this
-/// process meanwhile.
+/// processes with anything but exit code 0, or at all before everybody has staked (kFailure with the end of
+/// its log). HOME/devnet.pid names this process meanwhile.
 base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop, const NetworkHeard& heard);
 
 /// Asks the process in HOME/devnet.pid to end and waits for it. kNotFound when no network runs there.

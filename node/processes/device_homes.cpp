@@ -4,9 +4,25 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "node/roles/miner_order.hpp"
+#include "node/roles/price_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 
 namespace assay::node {
+
+namespace {
+
+/// What the owner last ordered at HOME holds for a device that comes later, too.
+base::Outcome<void> take_over_orders(const Home& home, const Home& made) {
+    ASSAY_ASSIGN(const auto orders, make_disk_port(home.jobs()));
+    ASSAY_ASSIGN(const auto notes, make_disk_port(made.jobs()));
+    ASSAY_ASSIGN(const MinerOrder order, read_order(*orders));
+    ASSAY_TRY(write_order(*notes, order));
+    ASSAY_ASSIGN(const auto ask, read_price_order(*orders, ask_order_note()));
+    return write_price_order(*notes, ask_order_note(), ask);
+}
+
+}  // namespace
 
 Home device_home(const Home& home, const std::string& device) {
     std::string name = device;
@@ -44,6 +60,8 @@ base::Outcome<void> make_device_home(const Home& home, const std::string& device
     // A mistyped passphrase must not close a new key.
     ASSAY_TRY(open_key_file(home.node_key(), passphrase, KeyRole::kNode));
     ASSAY_ASSIGN(const KeyFileInfo like, inspect_key_file(home.node_key()));
+    // Before the key, with which the home counts as made.
+    ASSAY_TRY(take_over_orders(home, made));
     ASSAY_TRY(create_key_file(made.node_key(), passphrase,
                               {.role = KeyRole::kNode, .protection = like.protection}));
     return {};

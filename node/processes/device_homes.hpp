@@ -23,9 +23,10 @@ std::vector<Home> device_homes(const Home& home);
 base::Outcome<void> for_each_miner_home(const Home& home,
                                         const std::function<base::Outcome<void>(DiskPort& notes)>& act);
 
-/// Makes it at the first start: its folders, and a node key that `passphrase` opens, protected as the node
-/// key of HOME is. Nothing of one that is there is changed. Errors: kKey when HOME has no node key, or the
-/// passphrase does not open it; else those of create_home and create_key_file.
+/// Makes it at the first start: its folders, HOME's order and ask for its miner (miner_order.hpp,
+/// price_order.hpp), and a node key that `passphrase` opens, protected as the node key of HOME is. Nothing of
+/// one that is there is changed. Errors: kKey when HOME has no node key, or the passphrase does not open it;
+/// kFailure when HOME's order or ask cannot be read; else those of create_home and create_key_file.
 base::Outcome<void> make_device_home(const Home& home, const std::string& device,
                                      const Passphrase& passphrase);
 

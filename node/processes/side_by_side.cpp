@@ -8,7 +8,6 @@
 
 #include "node/key/passphrase_pipe.hpp"
 #include "node/runtime/log.hpp"
-#include "node/runtime/process.hpp"
 
 namespace assay::node {
 
@@ -29,12 +28,14 @@ base::Outcome<Process> start(const SideBySide& plan, const Passphrase& passphras
     return Process::spawn(options);
 }
 
-base::Error error_of(const std::string& name, const ExitStatus& ended) {
-    return {ended.signal == 0 ? static_cast<ErrorKind>(ended.code) : ErrorKind::kFailure,
-            name + " ended with " + to_text(ended), "what it said above names the fix"};
-}
-
 }  // namespace
+
+base::Outcome<void> ended_well(const std::string& name, const ExitStatus& ended, bool told_to_stop) {
+    // One that was just started has no handler yet.
+    if (ended.success() || (told_to_stop && ended.signal == SIGTERM)) return {};
+    return fail(error_kind(ended), name + " ended with " + to_text(ended),
+                "what it said above names the fix");
+}
 
 base::Outcome<void> run_side_by_side(const std::vector<SideBySide>& plans,
                                      std::shared_ptr<const Passphrase> passphrase,
@@ -60,9 +61,13 @@ base::Outcome<void> run_side_by_side(const std::vector<SideBySide>& plans,
             for (auto& [name, process] : running) process.signal(SIGTERM);
         std::erase_if(running, [&](auto& one) {
             const auto ended = one.second.poll();
-            if (ended && ended->success()) log_info(one.first + " is done");
-            if (ended && !ended->success()) note(error_of(one.first, *ended));
-            return ended.has_value();
+            if (!ended) return false;
+            if (const auto well = ended_well(one.first, *ended, told); well.ok()) {
+                log_info(one.first + " is done");
+            } else {
+                note(well.error());
+            }
+            return true;
         });
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }

@@ -127,6 +127,22 @@ std::string to_text(const ExitStatus& status) {
     return "signal " + std::to_string(status.signal) + " (" + strsignal(status.signal) + ")";
 }
 
+ErrorKind error_kind(const ExitStatus& status) {
+    if (status.signal != 0) return ErrorKind::kFailure;
+    switch (const auto kind = static_cast<ErrorKind>(status.code)) {
+        case ErrorKind::kFailure:
+        case ErrorKind::kUsage:
+        case ErrorKind::kNotFound:
+        case ErrorKind::kUnreachable:
+        case ErrorKind::kKey:
+        case ErrorKind::kRejected:
+        case ErrorKind::kVerification:
+        case ErrorKind::kPreflight:
+        case ErrorKind::kInterrupted: return kind;
+    }
+    return ErrorKind::kFailure;
+}
+
 base::Outcome<Process> Process::spawn(const ProcessOptions& options) {
     if (access(options.program.c_str(), X_OK) != 0) {
         return fail(ErrorKind::kNotFound, "there is no program " + options.program.string(),

@@ -35,6 +35,10 @@ struct ExitStatus {
 /// "exit code 3", "signal 9 (Killed)".
 std::string to_text(const ExitStatus& status);
 
+/// The kind of error that a program of ours ended with, by its exit code; kFailure for a signal, and for
+/// codes that are no kind.
+base::ErrorKind error_kind(const ExitStatus& status);
+
 /// A running child, killed when this goes or when the parent dies (PR_SET_PDEATHSIG, so the thread that
 /// spawned it must live on too: spawn from the main thread). Move-only, not thread-safe.
 class Process {

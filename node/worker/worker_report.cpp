@@ -155,7 +155,7 @@ base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const 
     std::getline(err, what);
     std::getline(err, fix);
     if (run.ended.signal == 0 && what.starts_with(kBegin))
-        return fail(static_cast<ErrorKind>(run.ended.code), what.substr(kBegin.size()), fix);
+        return fail(error_kind(run.ended), what.substr(kBegin.size()), fix);
     return fail(ErrorKind::kPreflight, "the worker's self-test ends with " + to_text(run.ended),
                 "test this machine's memory and processor, and the device's driver");
 }

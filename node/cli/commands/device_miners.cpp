@@ -99,7 +99,7 @@ void warn_of_own_miner(const Home& home) {
     log_warn(
         "the miner of " + home.root.string() +
         " itself does not run now, and nobody answers for what it has open; if it was not drained, stop, "
-        "let it end by `assay miner drain`, and start again");
+        "let it end by `assay miner drain`, and start again after `assay miner resume`");
 }
 
 }  // namespace

@@ -239,7 +239,8 @@ void add_miner_run(CLI::App& app, Context& context) {
         "Local hours in which it asks for work, like 22:00-06:00,12:00-13:00; what it has begun it "
         "finishes outside of them, too (default: all day)");
     mine.add_option("--power-watts", miner->watts,
-                    "Power that the machine draws while it trains; kept in the home, as --power-price")
+                    "Power that the machine draws while it trains; it limits nothing (--duty does), and is "
+                    "kept in the home, as --power-price")
         ->check(CLI::Range(1U, 1'000'000U));
     mine.add_option(
         "--power-price", miner->power_price,

@@ -116,6 +116,18 @@ TEST_CASE("orders at a home reach the miners of its devices, and one at a device
     CHECK(Cli::at({"market", "ask", "700u", "--home", one}).code == 0);
     CHECK(prices().back() == base::units(700));
     CHECK(prices().front() == base::units(900));
+    // A device that comes later begins with what was ordered at the home, and keeps its own orders then.
+    const auto make_third = [&] {
+        REQUIRE(node::make_device_home(home, "cuda:2", node::Passphrase{words}).ok());
+    };
+    make_third();
+    homes.push_back(node::device_home(home, "cuda:2"));
+    CHECK(orders().back() == MinerOrder::kDrain);
+    CHECK(prices().back() == base::units(900));
+    CHECK(Cli::at({"miner", "resume", "--home", homes.back().root.string()}).code == 0);
+    make_third();
+    CHECK(orders().back() == MinerOrder::kWork);
+    CHECK(orders().front() == MinerOrder::kDrain);
 }
 
 TEST_CASE("--ask names one price for all devices, or one for each") {

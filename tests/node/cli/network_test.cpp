@@ -213,21 +213,21 @@ TEST_CASE("a verifier's record can be asked for from its home") {
 }
 
 TEST_CASE("devnet up goes on without a miner that was drained, and says so") {
-    const auto home = std::filesystem::path(network().at("home")) / "miner-2";
+    LocalNetwork local;  // others count on both miners of theirs
+    const auto home = std::filesystem::path(local.at("home")) / "miner-2";
     REQUIRE(Cli::at({"miner", "drain", "--home", home.string()}).code == 0);
     const auto give_up = std::chrono::steady_clock::now() + 300s;
-    while (network().told().find("miner-2 ended with exit code 0") == std::string::npos) {
-        INFO(network().told());
-        REQUIRE(network().running());
+    while (local.told().find("miner-2 ended with exit code 0") == std::string::npos) {
+        INFO(local.told());
+        REQUIRE(local.running());
         REQUIRE(std::chrono::steady_clock::now() < give_up);
         std::this_thread::sleep_for(100ms);
     }
     // The others still work: a block is made of what is sent, and the network ends only when it is told to.
-    const auto owner = network().ask({"wallet", "show"}).json().at("owner").get<std::string>();
-    CHECK(network()
-              .ask({"wallet", "send", owner, "1", "--passphrase-file", network().at("passphrase_file")})
-              .code == 0);
-    CHECK(network().running());
+    const auto owner = local.ask({"wallet", "show"}).json().at("owner").get<std::string>();
+    CHECK(local.ask({"wallet", "send", owner, "1", "--passphrase-file", local.at("passphrase_file")}).code ==
+          0);
+    CHECK(local.running());
 }
 
 }  // namespace assay::test

@@ -2,10 +2,12 @@
 // `assay miner run --node-per-device` beside a ledger node: a home and a node key for each device, devices
 // that are refused, orders that reach all, and what becomes of the others when one miner ends.
 #include <chrono>
+#include <csignal>
 #include <iterator>
 #include <thread>
 
 #include "node/processes/device_homes.hpp"
+#include "node/processes/side_by_side.hpp"
 #include "node/roles/miner_order.hpp"
 #include "node/roles/unsound_notes.hpp"
 #include "node/runtime/ledger_link.hpp"
@@ -145,6 +147,26 @@ TEST_CASE(
     INFO(machine.said());
     CHECK(ended.signal == 0);
     CHECK(ended.code == 6);
+}
+
+TEST_CASE(
+    "an end by the signal that stops is none to report once it was sent, and a code is of a kind or 1") {
+    using base::ErrorKind;
+    CHECK(ended_well("one", {.code = 0}, false).ok());
+    CHECK(ended_well("one", {.signal = SIGTERM}, true).ok());
+    for (const auto& [ended, told, kind] :
+         {std::tuple(ExitStatus{.signal = SIGTERM}, false, ErrorKind::kFailure),
+          std::tuple(ExitStatus{.signal = SIGKILL}, true, ErrorKind::kFailure),
+          std::tuple(ExitStatus{.code = 6}, true, ErrorKind::kRejected),
+          std::tuple(ExitStatus{.code = 130}, false, ErrorKind::kInterrupted),
+          std::tuple(ExitStatus{.code = 9}, false, ErrorKind::kFailure),
+          std::tuple(ExitStatus{.code = 127}, false, ErrorKind::kFailure)}) {
+        INFO(to_text(ended));
+        const auto well = ended_well("one", ended, told);
+        REQUIRE_FALSE(well.ok());
+        CHECK(well.error().kind == kind);
+        CHECK(well.error().what == "one ended with " + to_text(ended));
+    }
 }
 
 TEST_CASE("where no device is left nothing is made, and a passphrase that opens nothing makes no key") {
