@@ -175,7 +175,7 @@ private:
     /// Then all but one ask more than a rival bids.
     void measure_machines() {
         submit(kFirstBuyer,
-               {.name = "first", .machines = 6, .inner_steps = 24, .cap = kFirstCap, .budget = kBudget}, {});
+               {.name = "first", .machines = 6, .inner_steps = 64, .cap = kFirstCap, .budget = kBudget}, {});
         Terms dear = delta_terms();
         dear.name = "costs";
         dear.budget += 1;
