@@ -91,13 +91,14 @@ mend_bochs() {
     change cpu/avx/amx.cc '^BX_CPP_INLINE Bit32u DPBDSS(' ',/^}/s/Bit8u/Bit8s/g'
 }
 
+# Without the rate that Bochs shows each second: its signal's handler waits for a lock that a log line may hold.
 # A function after `||` goes on past a failure: every step says that the next one needs it.
 build_bochs() (
     cd bochs-3.0 && mend_bochs &&
         ./configure --with-nogui --disable-plugins --disable-docbook --enable-cpu-level=6 --enable-x86-64 \
             --enable-pci --enable-cdrom --enable-fpu --enable-avx --enable-evex --enable-amx --enable-cet \
             --enable-uintr --enable-protection-keys --enable-memtype --enable-vmx=2 --enable-monitor-mwait \
-            --enable-all-optimizations --enable-handlers-chaining --disable-usb \
+            --enable-all-optimizations --enable-handlers-chaining --disable-show-ips --disable-usb \
             CXXFLAGS='-O2 -w' CFLAGS='-O2 -w' &&
         make -j2
 )
