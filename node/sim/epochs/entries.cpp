@@ -68,8 +68,11 @@ base::Outcome<base::Hash256> submit_job(MarketChain& chain, const SimTenant& ten
     spec.market.max_price = amount(1'000'000);
     spec.market.budget = amount(kJobBudget);
     spec.market.deadline_blocks = 1'000'000;
-    spec.market.terms = {
-        .gang = entry.lots, .most = entry.lots, .least_speed = entry.speed, .least_memory = entry.memory};
+    spec.market.terms = {.gang = entry.lots,
+                         .most = entry.lots,
+                         .least_speed = entry.speed,
+                         .least_memory = entry.memory,
+                         .least_network = entry.network};
     spec.security.segment_steps = 2;
     spec.initial_root = base::hash("assay/sim-market/v1", base::as_bytes("root"));
     tx.node = tenant.node.public_key();

@@ -34,6 +34,7 @@ struct JobEntry {
     std::uint32_t lots = 1;
     std::uint8_t speed = 0;
     std::uint8_t memory = 0;
+    std::uint8_t network = 0;
 };
 /// Its id.
 base::Outcome<base::Hash256> submit_job(MarketChain& chain, const SimTenant& tenant, const JobEntry& entry);

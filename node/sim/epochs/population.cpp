@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kMedianCost = 1'000;
 constexpr double kMedianValue = 1'500;
-constexpr std::uint8_t kNetworkBits = 8;
+/// 64 to 127 and 256 to 511 Mbit/s.
+constexpr std::uint8_t kSlowLink = 7, kFastLink = 9;
 
 SimKey key_of(std::uint64_t seed, std::string_view what, std::size_t number) {
     const base::Hash256 bytes =
@@ -45,6 +46,7 @@ void add_washing_jobs(MarketPeople& people, const MarketSize& size, std::uint64_
         job.value = 2 * first.cost;
         job.speed = first.kind.speed;
         job.memory = first.kind.memory;
+        job.network = first.kind.network;
         job.plays = true;
         job.washes = owner;
         people.tenants.push_back(
@@ -60,6 +62,7 @@ MarketPeople make_population(const MarketSize& size, const MarketScenario& scena
     Draws random(seed);
     // Who plays is drawn apart, so that all else is the same in every scenario.
     Draws roles(seed ^ 0x9e3779b97f4a7c15ULL);
+    Draws links(seed ^ 0xbf58476d1ce4e5b9ULL);
     const bool owners_play = scenario.play == MarketPlay::kWash ||
                              scenario.play == MarketPlay::kWithholding ||
                              scenario.play == MarketPlay::kSpotAndRun;
@@ -75,7 +78,7 @@ MarketPeople make_population(const MarketSize& size, const MarketScenario& scena
         kind.speed = static_cast<std::uint8_t>(
             std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::bit_width(speed)), 10, 13));
         kind.memory = static_cast<std::uint8_t>(4 + up_to(random, 3));
-        kind.network = kNetworkBits;
+        kind.network = up_to(links, 2) == 0 ? kSlowLink : kFastLink;
         people.machines.push_back({key_of(seed, "machine", i), i / kMachinesOfAnOwner, kind,
                                    std::max<std::uint64_t>(speed, std::uint64_t{1} << (kind.speed - 1U)),
                                    log_normal(random, kMedianCost, 0.3)});
@@ -95,6 +98,7 @@ MarketPeople make_population(const MarketSize& size, const MarketScenario& scena
         job.value = log_normal(random, kMedianValue, 0.5);
         job.speed = static_cast<std::uint8_t>(10 + up_to(random, 3));
         job.memory = static_cast<std::uint8_t>(4 + up_to(random, 2));
+        job.network = up_to(links, 4) == 0 ? kFastLink : kSlowLink;
         job.plays = roles.uniform() < scenario.share && buyers_play;
         people.jobs.push_back(job);
     }

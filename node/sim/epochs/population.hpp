@@ -55,6 +55,7 @@ struct SimJob {
     std::uint64_t value = 0;     ///< of a work unit, in base units
     std::uint8_t speed = 0;      ///< bits: least of the classes that do
     std::uint8_t memory = 0;     ///< bits, the same
+    std::uint8_t network = 0;    ///< bits, the same
     bool plays = false;
     std::optional<std::size_t>
         washes;  ///< the owner of machines whose own lots it bids for; it is worth nothing

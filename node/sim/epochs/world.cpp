@@ -113,9 +113,12 @@ base::Outcome<void> EpochsWorld::register_everybody() {
 
 base::Outcome<void> EpochsWorld::submit(std::size_t number) {
     const SimJob& job = people_.jobs[number];
-    ASSAY_ASSIGN(customers_[number].id,
-                 submit_job(chain_, people_.tenants[job.tenant],
-                            {.number = number, .lots = job.lots, .speed = job.speed, .memory = job.memory}));
+    ASSAY_ASSIGN(customers_[number].id, submit_job(chain_, people_.tenants[job.tenant],
+                                                   {.number = number,
+                                                    .lots = job.lots,
+                                                    .speed = job.speed,
+                                                    .memory = job.memory,
+                                                    .network = job.network}));
     return {};
 }
 
@@ -153,9 +156,12 @@ std::optional<LotClass> EpochsWorld::choose(std::size_t number, std::uint32_t ep
     std::optional<LotClass> best;
     std::pair<double, std::uint64_t> least;
     for (const auto& [kind, machines] : machines_in_) {
-        if (kind.speed < job.speed || kind.memory < job.memory || machines < job.lots) continue;
+        if (kind.speed < job.speed || kind.memory < job.memory || kind.network < job.network ||
+            machines < job.lots)
+            continue;
         const std::pair candidate{
-            paid_last(kind), dice(seed_, "class", epoch, number * 1'000 + kind.speed * 16U + kind.memory)};
+            paid_last(kind), dice(seed_, "class", epoch,
+                                  number * 10'000 + kind.network * 256U + kind.speed * 16U + kind.memory)};
         if (best && !(candidate < least)) continue;
         best = kind;
         least = candidate;
