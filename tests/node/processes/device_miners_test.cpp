@@ -3,7 +3,6 @@
 // that are refused, orders that reach all, and what becomes of the others when one miner ends.
 #include <chrono>
 #include <csignal>
-#include <iterator>
 #include <thread>
 
 #include "node/processes/device_homes.hpp"
@@ -11,8 +10,7 @@
 #include "node/roles/miner_order.hpp"
 #include "node/roles/unsound_notes.hpp"
 #include "node/runtime/ledger_link.hpp"
-#include "node/runtime/process.hpp"
-#include "tests/node/processes/site.hpp"
+#include "tests/node/processes/alice_program.hpp"
 
 namespace assay::node {
 namespace {
@@ -23,40 +21,15 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// Alice's machine, at `--device cpu,reference` and more words.
-struct AlicesMachine {
+/// `assay miner run --node-per-device` of Alice, for these devices and with more words.
+struct AlicesMachine : test_site::AliceProgram {
     AlicesMachine(const Site& site, const Words& more, const std::string& devices = "cpu,reference",
-                  std::vector<std::pair<std::string, std::string>> environment = {}) {
-        const char* bin = std::getenv("ASSAY_BIN_DIR");
-        ProcessOptions options;
-        options.program = fs::path(bin == nullptr ? "." : bin) / "assay";
-        options.arguments = {"miner",
-                             "run",
-                             "--node-per-device",
-                             "--device",
-                             devices,
-                             "--self-check",
-                             "0",
-                             "--home",
-                             site.home.root.string(),
-                             "--node",
-                             site.node->address(),
-                             "--genesis",
-                             site.genesis,
-                             "--passphrase-file",
-                             (site.folder / "words").string()};
-        options.arguments.insert(options.arguments.end(), more.begin(), more.end());
-        options.environment = std::move(environment);
-        options.environment.emplace_back("ASSAY_THREADS", "1");
-        options.stdout_file = options.stderr_file = folder / "log";
-        process.emplace(Process::spawn(options).value());
-    }
-    [[nodiscard]] std::string said() const {
-        std::ifstream file(folder / "log");
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-    [[nodiscard]] bool says(const std::string& words) const {
-        return said().find(words) != std::string::npos;
+                  std::vector<std::pair<std::string, std::string>> environment = {})
+        : AliceProgram(site, words_of(more, devices), {.environment = std::move(environment)}) {}
+    static Words words_of(const Words& more, const std::string& devices) {
+        Words words = {"miner", "run", "--node-per-device", "--device", devices, "--self-check", "0"};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
     }
     /// Waits for what a machine that works comes to.
     template <class Happened>
@@ -65,16 +38,6 @@ struct AlicesMachine {
         INFO(said());
         REQUIRE(happened());
     }
-    /// How it ended by itself.
-    int code() {
-        const auto ended = process->wait(300s);
-        INFO(said());
-        REQUIRE(ended.has_value());
-        REQUIRE(ended->signal == 0);
-        return ended->code;
-    }
-    assay::test::TemporaryFolder folder;
-    std::optional<Process> process;
 };
 
 base::Amount staked(Site& site, const Home& home) {

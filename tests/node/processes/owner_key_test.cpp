@@ -7,64 +7,29 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <iterator>
 #include <sstream>
 #include <thread>
 
 #include "node/cli/owner_session.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/roles/onboarding.hpp"
-#include "node/runtime/process.hpp"
-#include "tests/node/processes/site.hpp"
+#include "tests/node/processes/alice_program.hpp"
 
 namespace assay::node {
 namespace {
 
+using test_site::AliceProgram;
+using test_site::content_of;
 using test_site::Site;
 using test_site::tokens;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-std::string content_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void write_secret(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
     fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
 }
-
-/// `assay WORDS` as Alice.
-struct AliceProgram {
-    AliceProgram(const Site& site, Words words, const std::string& node = {}) {
-        const char* bin = std::getenv("ASSAY_BIN_DIR");
-        ProcessOptions options;
-        options.program = fs::path(bin == nullptr ? "." : bin) / "assay";
-        options.arguments = std::move(words);
-        options.arguments.insert(
-            options.arguments.end(),
-            {"--home", site.home.root.string(), "--node", node.empty() ? site.node->address() : node,
-             "--genesis", site.genesis, "--passphrase-file", (site.folder / "words").string()});
-        options.environment = {{"ASSAY_THREADS", "1"}};
-        options.stdout_file = folder / "out";
-        options.stderr_file = folder / "err";
-        process.emplace(Process::spawn(options).value());
-    }
-    [[nodiscard]] std::string said() const { return content_of(folder / "out") + content_of(folder / "err"); }
-    /// How it ended by itself.
-    int code() {
-        const auto ended = process->wait(300s);
-        INFO(said());
-        REQUIRE(ended.has_value());
-        REQUIRE(ended->signal == 0);
-        return ended->code;
-    }
-
-    assay::test::TemporaryFolder folder;
-    std::optional<Process> process;
-};
 
 /// How often a file is opened while it is watched, by whichever process: a superuser's, too, which no
 /// permission keeps out.
@@ -197,7 +162,7 @@ TEST_CASE("an owner's step to a node that never answers ends in time, by name") 
     socklen_t length = sizeof address;
     REQUIRE(::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) == 0);
     const std::string silent = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    AliceProgram program(site, {"miner", "register"}, silent);
+    AliceProgram program(site, {"miner", "register"}, {.node = silent});
     CHECK(program.code() == 4);  // it ended: code() waits for 300 s
     CHECK(program.said().find(silent) != std::string::npos);
     CHECK(program.said().find("fix: ") != std::string::npos);

@@ -2,6 +2,7 @@
 // What the buyer role finds once for each height and price: the state is read no more than that.
 #include "node/roles/lot_choice.hpp"
 
+#include "tests/contracts/rules/counted_state.hpp"
 #include "tests/contracts/rules/market_world.hpp"
 
 namespace assay::node::test_choice {
@@ -9,25 +10,6 @@ namespace assay::node::test_choice {
 using namespace contracts::test;
 
 namespace {
-
-/// Counts what is read of a state.
-class CountedState final : public contracts::StateView {
-public:
-    explicit CountedState(const contracts::StateView& state) : state_(state) {}
-    [[nodiscard]] std::optional<base::Bytes> get(base::ByteView key) const override {
-        ++reads;
-        return state_.get(key);
-    }
-    void for_each(base::ByteView prefix, base::ByteView from,
-                  const contracts::Visitor& visit) const override {
-        ++reads;
-        state_.for_each(prefix, from, visit);
-    }
-    mutable std::uint64_t reads = 0;
-
-private:
-    const contracts::StateView& state_;
-};
 
 /// Two lots are left in the running epoch, and one stands for the next.
 MarketWorld world() {

@@ -10,6 +10,7 @@
 #include "node/views/payout_view.hpp"
 #include "node/views/round_view.hpp"
 #include "node/views/rounds_begun.hpp"
+#include "tests/contracts/rules/counted_state.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -100,25 +101,6 @@ struct LeftOutRound {
     Env env;
     base::Hash256 id;
     std::uint32_t left = 0;
-};
-
-/// Counts what is read of a state: each is a call where the state is a node's.
-class CountedState final : public contracts::StateView {
-public:
-    explicit CountedState(const contracts::StateView& state) : state_(state) {}
-    [[nodiscard]] std::optional<base::Bytes> get(base::ByteView key) const override {
-        ++reads;
-        return state_.get(key);
-    }
-    void for_each(base::ByteView prefix, base::ByteView from,
-                  const contracts::Visitor& visit) const override {
-        ++reads;
-        state_.for_each(prefix, from, visit);
-    }
-    mutable std::uint64_t reads = 0;
-
-private:
-    const contracts::StateView& state_;
 };
 
 std::set<std::string> names_of(const Json& object) {

@@ -53,8 +53,8 @@ inline void multiply_chunk(const std::byte* a, const std::byte* b, std::uint64_t
     Registers::zero<3>();
     Registers::zero<4>();
     Registers::zero<5>();
-    // What comes next of B, a share of it with each panel of A; panels of A lie one behind the other, which
-    // the processor sees by itself.
+    // What comes next of B: 4 KiB with each panel of A, so three quarters of a chunk with the six of a
+    // region. Panels of A lie one behind the other, which the processor sees by itself.
     constexpr std::size_t kShare = kUnit * kUnit / kChunkUnits;
     const std::byte* next = ahead.b;
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kShare) {
