@@ -2,7 +2,9 @@
 // An executor with all that it stands on, and states for it.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -15,12 +17,14 @@
 
 namespace assay::trainer::test {
 
-/// Gives out memory of the heap and counts it.
+/// Gives out memory of the heap, full of NaN, and counts it.
 class CountingArena final : public Arena {
 public:
     float* allocate(std::size_t count) override {
         floats += count;
-        return heap_->allocate(count);
+        float* const at = heap_->allocate(count);
+        std::fill_n(at, count, std::numeric_limits<float>::quiet_NaN());
+        return at;
     }
     [[nodiscard]] std::string_view name() const override { return "counting"; }
     std::uint64_t floats = 0;

@@ -3,6 +3,7 @@
 #include "trainer/cpu/kernels/kernels.hpp"
 
 #include <bit>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -67,6 +68,28 @@ constexpr std::size_t kMostSampled = 9'000'000;
 
 std::size_t pick(std::mt19937& random, std::size_t most) { return 1 + random() % most; }
 }  // namespace
+
+TEST_CASE("largest magnitudes of rows and columns are those of the definition", "[trainer][kernels]") {
+    for_each_target(10, 60, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
+        const std::size_t rows = random() % 12, cols = 1 + random() % 150, stride = cols + random() % 3;
+        Values x = numbers(random, rows * stride + 1);
+        // What lies between rows counts for nothing.
+        for (std::size_t i = 0; i < rows; ++i) {
+            for (std::size_t j = cols; j < stride; ++j) x[i * stride + j] = 3e38F;
+        }
+        if (rows > 0 && random() % 4 == 0) {
+            x[random() % rows * stride + random() % cols] = -std::numeric_limits<float>::infinity();
+        }
+        // Columns begin with what earlier rows had; the place after the last one stays.
+        std::vector<std::int32_t> columns(cols + 1), row(rows + 1, -7);
+        for (std::int32_t& one : columns) one = static_cast<std::int32_t>(random() >> 1U) & 0x3fffffff;
+        std::vector<std::int32_t> fast_columns = columns, fast_row = row;
+        law.kernels.largest({rows, cols, stride}, x.data(), row.data(), columns.data());
+        fast.kernels.largest({rows, cols, stride}, x.data(), fast_row.data(), fast_columns.data());
+        REQUIRE(row == fast_row);
+        REQUIRE(columns == fast_columns);
+    });
+}
 
 TEST_CASE("products in every layout have the bits of their definition", "[trainer][kernels]") {
     ThreadPool one(1), two(2), three(3);

@@ -27,7 +27,7 @@ CpuDevice::CpuDevice(Target target, int threads, Arena* arena)
 
 PlanHints CpuDevice::hints() const {
     // Enough for a product to run at full speed; more only takes memory.
-    return {.tokens = 2048, .head_rows = 1024};
+    return {.tokens = 2048, .head_rows = 1024, .starts_weight_gradients = true};
 }
 
 base::Outcome<void> CpuDevice::check() {
@@ -86,6 +86,7 @@ void CpuDevice::begin(const program::Program& program, const StepNumbers& number
         rope_model_ = model;
     }
     begin_packed_weights();
+    begin_watching();
     warm_up();
 }
 
@@ -127,6 +128,7 @@ void CpuDevice::select(std::uint64_t first, std::uint64_t count) {
 }
 
 void CpuDevice::run(const GroupCall& call) {
+    for (const program::TensorId id : call.group.writes) maxima_[id].forget();
     switch (call.group.kind) {
         case GroupKind::kRows: return rows(call, 0);
         case GroupKind::kLinear: return linear(call);

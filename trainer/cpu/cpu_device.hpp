@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "trainer/cpu/cpu_maxima.hpp"
 #include "trainer/cpu/integer/guard.hpp"
 #include "trainer/cpu/kernels/kernels.hpp"
 #include "trainer/host/arena.hpp"
@@ -48,6 +49,7 @@ public:
 protected:
     void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
     void forget() override { moderate_ = {}; }
+    void forget_tensors() override;
 
 private:
     using Operator = program::Operator;
@@ -76,6 +78,22 @@ private:
     void linear(const GroupCall& call);
     void weight_gradient(const GroupCall& call);
     void column_gradient(const GroupCall& call);
+    // Largest magnitudes of what exact-integer products read (cpu_watch.cpp).
+    static void list_watched(const program::Program& program, std::vector<bool>& watched);
+    [[nodiscard]] std::uint64_t maxima_bytes(const program::Program& program, const GroupShape& shape) const;
+    void begin_watching();
+    // Of a group's watched outputs: which tensor, and where its columns lie in columns_of_share().
+    struct Watched {
+        program::TensorId id = 0;
+        std::uint64_t column = 0;
+    };
+    // Of a group at most so many; of any other nobody knows, and products find them.
+    static constexpr std::size_t kMostWatched = 4;
+    // Prepares maxima_ of what the operators at `places` write row by row.
+    std::span<const Watched> watch(std::span<const std::uint32_t> places);
+    // Memory for `columns` largest magnitudes for each thread, and the part of the next thread.
+    void take_share_columns(std::uint64_t columns);
+    std::int32_t* columns_of_share();
     // Attention (cpu_attention.cpp).
     struct Heads;
     void warm_up();
@@ -85,6 +103,8 @@ private:
     void attention_group(const GroupCall& call, const Heads& heads, std::uint64_t item, float* squares);
     // Head and loss (cpu_head.cpp).
     void head(const GroupCall& call);
+    // Logits of `count` rows from row `at` on become losses and, in a step, their own gradient.
+    void losses(const GroupCall& call, std::uint64_t at, std::uint64_t count, bool with_gradient);
     void logits(const GroupCall& call);
     // Embedding's gradient, and what happens once per step (cpu_update.cpp).
     void embedding_gradient(const GroupCall& call);
@@ -151,6 +171,14 @@ private:
     std::vector<PackedWeight> packed_weights_;
     Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
+
+    std::vector<bool> watched_;         // by tensor
+    std::vector<TensorMaxima> maxima_;  // by tensor; of those that are watched
+    TensorMaxima logits_maxima_;        // of the rows at hand
+    std::array<Watched, kMostWatched> watched_here_;
+    std::vector<std::int32_t> share_memory_;
+    std::uint64_t share_columns_ = 0;
+    std::atomic<std::uint64_t> next_share_ = 0;
 
     // Of the loaded tokens, T per sequence; kNone where there is none.
     static constexpr std::uint32_t kNone = UINT32_MAX;

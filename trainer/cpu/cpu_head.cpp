@@ -2,6 +2,7 @@
 // The head and the loss, some rows at a time: logits become their own gradient in place, and are used up
 // before the next rows' are made.
 #include <algorithm>
+#include <optional>
 
 #include "contracts/arithmetic/loss.hpp"
 #include "contracts/base/check.hpp"
@@ -13,15 +14,12 @@ namespace assay::trainer {
 using Kind = program::OperatorKind;
 
 void CpuDevice::head(const GroupCall& call) {
-    constexpr std::size_t kRows = 2;  // least share of a thread
     const Group& group = call.group;
     const std::uint64_t v = vocabulary_;
     const std::uint64_t w = width_;
     const Operator& forward = *find(group, Kind::kHead);
     const Operator* input_gradient = find(group, Kind::kHeadInputGradient);
     const Operator* weight_gradient = find(group, Kind::kHeadWeightGradient);
-    const float reciprocal = arithmetic::reciprocal(numbers_.tokens);
-    float* losses = call.scratch + call.head_rows * v;
     for (std::uint64_t at = 0; at < row_count(); at += call.head_rows) {
         const std::uint64_t count = std::min(call.head_rows, row_count() - at);
         const float* h = in(call, forward, 0) + at * w;
@@ -31,37 +29,68 @@ void CpuDevice::head(const GroupCall& call) {
         product.a.data = h;
         product.b.data = weight;
         product.c = logits;
+        product.a_maxima = maxima_[forward.operands[0]].of_rows(row_count(), at);
         use_packed_weight(place_of(group, Kind::kHead), product);
         note(place_of(group, Kind::kHead), multiply(product));
-        pool_.split(count, kRows, [&](std::size_t first, std::size_t last) {
-            const auto targets = std::span<const std::uint32_t>(targets_).subspan(
-                first_ * context_ + at + first, last - first);
-            const auto part = floats(logits + first * v, (last - first) * v);
-            const auto loss = floats(losses + at + first, last - first);
-            // Of finite logits only the difference to the target's can overflow.
-            note(place_of(group, Kind::kLossTokens),
-                 input_gradient != nullptr ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
-                                           : kernels_.loss_rows_forward(v, targets, part, loss));
-        });
+        losses(call, at, count, input_gradient != nullptr);
         if (input_gradient == nullptr) continue;
         Product down = shape_of(*program_, *input_gradient, count);
         down.a.data = logits;
         down.b.data = weight;
         down.c = out(call, *input_gradient, 0) + at * w;
+        down.a_maxima = logits_maxima_.of_rows(count);
         use_packed_weight(place_of(group, Kind::kHeadInputGradient), down);
         note(place_of(group, Kind::kHeadInputGradient), multiply(down));
         Product across = shape_of(*program_, *weight_gradient, count);
         across.a.data = logits;
         across.b.data = h;
         across.c = out(call, *weight_gradient, 0);
+        across.start = start_of_gradient(first_ + at);
+        across.a_maxima = logits_maxima_.of_columns(count);
+        across.b_maxima = maxima_[forward.operands[0]].of_columns(row_count(), at);
         note(place_of(group, Kind::kHeadWeightGradient), multiply(across));
     }
+    const float* losses_of_rows = call.scratch + call.head_rows * v;
     for (std::uint64_t s = 0; s < sequences_; ++s) {
-        loss_total_ = arithmetic::loss_total_carry(view(losses + s * context_, context_), loss_total_);
+        loss_total_ =
+            arithmetic::loss_total_carry(view(losses_of_rows + s * context_, context_), loss_total_);
     }
     float* loss = out(call, *find(group, Kind::kLossTotal), 0);
-    *loss = loss_total_ * reciprocal;
+    *loss = loss_total_ * arithmetic::reciprocal(numbers_.tokens);
     note(place_of(group, Kind::kLossTotal), kernels_.all_finite({loss, 1}));
+}
+
+void CpuDevice::losses(const GroupCall& call, std::uint64_t at, std::uint64_t count, bool with_gradient) {
+    constexpr std::size_t kGrain = 2;             // rows: least share of a thread
+    constexpr std::uint64_t kFloats = 1U << 16U;  // at a time: they stay in the second cache
+    const std::uint64_t v = vocabulary_;
+    const std::size_t rows = std::clamp<std::uint64_t>(kFloats / v, 1, 4);
+    const float reciprocal = arithmetic::reciprocal(numbers_.tokens);
+    float* const logits = call.scratch;
+    float* const losses = logits + call.head_rows * v;
+    const std::uint32_t index = place_of(call.group, Kind::kLossTokens);
+    // Of the gradient, which the two products that follow read.
+    const bool is_watched = with_gradient && program_->profile == program::Profile::kI16;
+    if (is_watched) {
+        logits_maxima_.prepare(count, v, context_);
+        take_share_columns(v);
+    }
+    pool_.split(count, kGrain, [&](std::size_t first, std::size_t last) {
+        std::optional<TensorMaxima::Share> share;
+        if (is_watched) share.emplace(logits_maxima_, kernels_, columns_of_share());
+        for (std::size_t row = first; row < last; row += rows) {
+            const std::size_t now = std::min(rows, last - row);
+            const auto targets =
+                std::span<const std::uint32_t>(targets_).subspan(first_ * context_ + at + row, now);
+            const auto part = floats(logits + row * v, now * v);
+            const auto loss = floats(losses + at + row, now);
+            // Of finite logits only the difference to the target's can overflow.
+            note(index, with_gradient ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
+                                      : kernels_.loss_rows_forward(v, targets, part, loss));
+            if (share) share->see(part.data(), row, now);
+        }
+    });
+    if (is_watched) logits_maxima_.finish();
 }
 
 void CpuDevice::logits(const GroupCall& call) {

@@ -30,7 +30,6 @@ Product CpuDevice::shape_of(const program::Program& program, const Operator& one
         product.m = cols(one.operands[left]), product.n = cols(one.operands[1 - left]), product.k = rows;
         product.a = {nullptr, 1, product.m};
         product.b = {nullptr, product.n, 1};
-        product.start = ChainStart::kCarry;
     } else {
         product.m = rows, product.n = cols(one.outputs[0]), product.k = cols(one.operands[0]);
         product.a = {nullptr, product.k, 1};
@@ -68,7 +67,7 @@ std::uint64_t CpuDevice::own_bytes(const program::Program& program, const GroupS
         most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows), pool_.threads(),
                                                     packed ? integer::PackedB::kYes : integer::PackedB::kNo));
     }
-    return most + kept;
+    return most + kept + maxima_bytes(program, shape);
 }
 
 void CpuDevice::linear(const GroupCall& call) {
@@ -78,6 +77,7 @@ void CpuDevice::linear(const GroupCall& call) {
     product.a.data = in(call, one, 0);
     product.b.data = in(call, one, 1);
     product.c = out(call, one, 0);
+    product.a_maxima = maxima_[one.operands[0]].of_rows(row_count());
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
     use_packed_weight(index, product);
     note(index, multiply(product));
@@ -92,6 +92,9 @@ void CpuDevice::weight_gradient(const GroupCall& call) {
     product.a.data = in(call, one, left);
     product.b.data = in(call, one, 1 - left);
     product.c = out(call, one, 0);
+    product.start = start_of_gradient(first_);
+    product.a_maxima = maxima_[one.operands[left]].of_columns(row_count());
+    product.b_maxima = maxima_[one.operands[1 - left]].of_columns(row_count());
     note(index, multiply(product));
 }
 

@@ -2,6 +2,8 @@
 // Operators that work row by row: all of a group's on some rows while they are in the cache, then on the
 // next.
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "contracts/arithmetic/rope.hpp"
 #include "contracts/base/check.hpp"
@@ -22,14 +24,25 @@ void CpuDevice::rows(const GroupCall& call, std::size_t skip) {
         widest = std::max(widest, cols(program_->operators[index].outputs[0]));
     }
     const std::size_t block = std::max<std::uint64_t>(1, kBlock / widest);
+    const std::span<const Watched> watched = watch(places);
     pool_.split(row_count(), kGrain, [&](std::size_t first, std::size_t last) {
+        std::array<std::optional<TensorMaxima::Share>, kMostWatched> shares;
+        std::int32_t* const columns = columns_of_share();
+        for (std::size_t i = 0; i < watched.size(); ++i) {
+            shares[i].emplace(maxima_[watched[i].id], kernels_, columns + watched[i].column);
+        }
         for (std::size_t at = first; at < last; at += block) {
             const std::size_t end = std::min(last, at + block);
             for (const std::uint32_t index : places) {
                 note(index, rows_of(call, program_->operators[index], at, end));
             }
+            for (std::size_t i = 0; i < watched.size(); ++i) {
+                const program::TensorId id = watched[i].id;
+                shares[i]->see(call.tensors[id] + at * cols(id), at, end - at);
+            }
         }
     });
+    for (const Watched& one : watched) maxima_[one.id].finish();
 }
 
 bool CpuDevice::rows_of(const GroupCall& call, const Operator& one, std::size_t first,

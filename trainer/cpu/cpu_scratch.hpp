@@ -5,11 +5,19 @@
 #include <cstdint>
 #include <span>
 
+#include "trainer/cpu/kernels/products.hpp"
+
 namespace assay::trainer {
 
 /// AdamW on trial: a thread's copies of parameters and both moments.
 inline constexpr std::uint64_t kTrialArrays = 3;
 inline constexpr std::uint64_t kTrialLength = 1024;
+
+/// A gradient of weights over the sequences of a step from `first` on: the first ones write it
+/// (PlanHints::starts_weight_gradients), the others add to it.
+inline ChainStart start_of_gradient(std::uint64_t first) {
+    return first == 0 ? ChainStart::kZero : ChainStart::kCarry;
+}
 
 inline std::span<const float> view(const float* data, std::size_t size) { return {data, size}; }
 inline std::span<float> floats(float* data, std::size_t size) { return {data, size}; }

@@ -30,6 +30,9 @@ struct PlanHints {
     std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time: more are no quicker
     /// False: the device runs operators one by one, so that every tensor lies in memory.
     bool runs_groups = true;
+    /// True: the first sequences of a step write the gradients of weights that products make, whatever lies
+    /// there, so that nobody has to clear them; later ones add to them.
+    bool starts_weight_gradients = false;
     /// Bytes of logits at a time up to which head_rows are worth it; of more, half as many rows do as well.
     std::uint64_t logits = std::uint64_t{128} << 20U;
     /// Bytes from which on rematerialising norms and activations is worth its work, which is 1 to 2 % of a

@@ -29,6 +29,7 @@ Executor::Executor(program::Program program, Device& device, AllocationPlan plan
         gradient_ = block_ + AllocationPlan::aligned(plan_.block);
         if (plan_.embedding_rows != 0) embedding_rows_ = gradient_ + AllocationPlan::aligned(plan_.gradient);
         place_gradients();
+        list_cleared();
         return;
     }
     logits_group_ = logits_group(program_);
@@ -58,6 +59,26 @@ void Executor::place_gradients() {
         tensors_[tied->by_head] = tensors_[tied->sum];
         tensors_[tied->by_embedding] = embedding_rows_;
     }
+}
+
+void Executor::list_cleared() {
+    std::vector<std::pair<float*, std::uint64_t>> written;  // whole, by the first sequences
+    // Whoever looks at single operators sees sums before the first term, too.
+    if (plan_.choice.grouping == Grouping::kFused && device_.hints().starts_weight_gradients) {
+        for (const TensorId id : weight_gradients(program_)) {
+            const program::Tensor& tensor = program_.tensors[id];
+            written.emplace_back(tensors_[id], tensor.rows.fixed * tensor.cols);
+        }
+    }
+    std::sort(written.begin(), written.end());
+    float* at = gradient_;
+    float* const end = gradient_ + plan_.gradient;
+    for (const auto& [first, size] : written) {
+        if (first < gradient_ || first >= end) continue;  // the head's own, beside a tied matrix
+        if (at < first) cleared_.emplace_back(at, first - at);
+        at = first + size;
+    }
+    if (at < end) cleared_.emplace_back(at, end - at);
 }
 
 void Executor::run(std::size_t first, std::size_t last) {
@@ -147,7 +168,7 @@ std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coeffici
                              .compact_embedding =
                                  plan_.embedding_rows != 0 && plan_.choice.grouping == Grouping::kFused});
     device_.load(tokens);
-    device_.zero(gradient_, plan_.gradient);
+    for (const auto& [at, size] : cleared_) device_.zero(at, size);
     if (plan_.embedding_rows != 0) device_.zero(embedding_rows_, plan_.embedding_rows);
     return count;
 }

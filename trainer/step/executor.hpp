@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "contracts/arithmetic/optimizer.hpp"
@@ -101,6 +102,8 @@ private:
     // is read of the other is +0.
     void clear_squares(const PlannedGroup& planned);
     void place_gradients();
+    // What of the gradient has to be zero when a step begins.
+    void list_cleared();
     // Names the tensors of `role` by where a flat array lies.
     void place(program::TensorRole role, float* flat);
     // Begins a step; returns its sequences.
@@ -119,8 +122,9 @@ private:
     AllocationPlan plan_;
     std::uint64_t context_;
     float* block_ = nullptr;
-    float* gradient_ = nullptr;        // flat, canonical order
-    float* embedding_rows_ = nullptr;  // of a tied matrix
+    float* gradient_ = nullptr;                              // flat, canonical order
+    float* embedding_rows_ = nullptr;                        // of a tied matrix
+    std::vector<std::pair<float*, std::uint64_t>> cleared_;  // parts of the gradient
     std::vector<float*> tensors_;
     std::optional<Group> logits_group_;  // of an evaluation
     std::vector<std::uint32_t> tokens_;

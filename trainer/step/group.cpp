@@ -171,6 +171,16 @@ std::optional<Group> logits_group(const program::Program& program) {
     return std::nullopt;
 }
 
+std::vector<TensorId> weight_gradients(const program::Program& program) {
+    std::vector<TensorId> found;
+    for (const Operator& one : program.operators) {
+        if (one.kind == Kind::kLinearWeightGradient || one.kind == Kind::kHeadWeightGradient) {
+            found.push_back(one.outputs[0]);
+        }
+    }
+    return found;
+}
+
 std::optional<TiedGradient> tied_gradient(const program::Program& program) {
     for (const Operator& one : program.operators) {
         if (one.kind == Kind::kTiedGradient)

@@ -57,6 +57,9 @@ struct TiedGradient {
 };
 std::optional<TiedGradient> tied_gradient(const program::Program& program);
 
+/// Gradients of weights that products make, in program order.
+std::vector<program::TensorId> weight_gradients(const program::Program& program);
+
 /// True where rematerialising the operator's first output costs little beside the memory that keeping it
 /// takes.
 bool is_cheap_to_rematerialise(const program::Operator& one);

@@ -28,6 +28,7 @@ HostDevice::HostDevice(const HostKernels& kernels) : with_(kernels) {
 
 void HostDevice::zero(float* at, std::uint64_t count) {
     constexpr std::size_t kShare = 1U << 16;
+    forget_tensors();
     share_out(count, kShare,
               [&](std::size_t first, std::size_t last) { std::fill(at + first, at + last, 0.0F); });
 }
@@ -36,7 +37,10 @@ void HostDevice::read(const float* from, std::span<float> to) {
     std::copy(from, from + to.size(), to.begin());
 }
 
-void HostDevice::write(float* to, std::span<const float> from) { std::copy(from.begin(), from.end(), to); }
+void HostDevice::write(float* to, std::span<const float> from) {
+    forget_tensors();
+    std::copy(from.begin(), from.end(), to);
+}
 
 float* HostDevice::adopt(std::span<float> host) {
     forget();

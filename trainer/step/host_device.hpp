@@ -50,6 +50,8 @@ protected:
     /// Calls work(first, last) on ranges that cover [0, count) once, cut at multiples of `grain`, on the
     /// device's threads. `work` must not throw.
     virtual void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) = 0;
+    /// Told that the host has changed numbers of tensors.
+    virtual void forget_tensors() {}
     /// Told that adopted arrays may hold other numbers than the last step left there.
     virtual void forget() {}
 

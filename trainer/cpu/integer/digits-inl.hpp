@@ -19,10 +19,11 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
     std::byte* out = unit + row * kUnit;
     const I half = set(0x00800080);
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < kUnit / 2; v += kL) {
-        const I x = load(numbers + v);
-        store_bytes(out + v * 2, shift_right16<8>(add16(x, half)));
-        store_bytes(out + kLowAtA + v * 2, shift_right16<8>(shift_left16<8>(x)));
+    for (std::size_t v = 0; v < kUnit / 2; v += 2 * kL) {
+        const I x = load(numbers + v), y = load(numbers + v + kL);
+        store_bytes(out + v * 2, shift_right16<8>(add16(x, half)), shift_right16<8>(add16(y, half)));
+        store_bytes(out + kLowAtA + v * 2, shift_right16<8>(shift_left16<8>(x)),
+                    shift_right16<8>(shift_left16<8>(y)));
     }
 }
 

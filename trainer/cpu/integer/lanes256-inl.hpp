@@ -62,21 +62,24 @@ inline Power power(I exponent) {
     const I first = min(exponent, set(127));
     return {power_of_two(first), power_of_two(sub(exponent, first))};
 }
-/// RNE(x · 2^power).
-inline I to_integer(F x, Power p) { return _mm256_cvtps_epi32(mul(mul(x, p.first), p.second)); }
-
-/// The lower 16 bits of each lane, in order. REQUIRES numbers of 16 bits.
-inline void store_narrow(void* p, I x) {
-    const I packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(x, x), 0x08);
-    _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_castsi256_si128(packed));
+/// RNE(x · 2^power). `kOnce`: powers of at most kMostOnce.
+template <bool kOnce>
+inline I to_integer(F x, Power p) {
+    const F scaled = mul(x, p.first);
+    return _mm256_cvtps_epi32(kOnce ? scaled : mul(scaled, p.second));
 }
 
-/// The low bytes of 16 numbers of 16 bits; of each four those of k, k + 2, k + 1, k + 3.
-inline void store_bytes(void* p, I x) {
+/// The lanes of x, then of y, as 16 bits each. REQUIRES numbers that fit.
+inline void store_narrow(void* p, I x, I y) {
+    store(p, _mm256_permute4x64_epi64(_mm256_packs_epi32(x, y), 0xd8));
+}
+
+/// The numbers of 16 bits of x, then of y, as bytes; of each four those of k, k + 2, k + 1, k + 3. REQUIRES
+/// numbers that fit.
+inline void store_bytes(void* p, I x, I y) {
     const I order =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 2, 6, 8, 12, 10, 14, -1, -1, -1, -1, -1, -1, -1, -1));
-    const I packed = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(x, order), 0x08);
-    _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_castsi256_si128(packed));
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+    store(p, _mm256_shuffle_epi8(_mm256_permute4x64_epi64(_mm256_packs_epi16(x, y), 0xd8), order));
 }
 
 // Halves as binary64.

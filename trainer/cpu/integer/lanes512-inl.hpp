@@ -45,18 +45,27 @@ inline I shift_right16(I a) {
 inline I magnitude(F x) { return bit_and(_mm512_castps_si512(x), set(0x7fffffff)); }
 inline std::int32_t largest(I x) { return _mm512_reduce_max_epi32(x); }
 
-/// Multiplication by powers of two, exact but for a result below the normal numbers.
+/// Multiplication by powers of two from 2^-126 on, exact but for a result below the normal numbers.
 struct Power {
     F exponent;
+    F factor;  ///< of powers up to kMostOnce
 };
-inline Power power(I exponent) { return {_mm512_cvtepi32_ps(exponent)}; }
-/// RNE(x · 2^power).
-inline I to_integer(F x, Power p) { return _mm512_cvtps_epi32(_mm512_scalef_ps(x, p.exponent)); }
-
-/// The lower 16 bits of each lane, in order.
-inline void store_narrow(void* p, I x) {
-    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtepi32_epi16(x));
+inline Power power(I exponent) {
+    return {_mm512_cvtepi32_ps(exponent), _mm512_castsi512_ps(shift_left<23>(add(exponent, set(127))))};
 }
+/// RNE(x · 2^power). `kOnce`: powers of at most kMostOnce.
+template <bool kOnce>
+inline I to_integer(F x, Power p) {
+    return _mm512_cvtps_epi32(kOnce ? mul(x, p.factor) : _mm512_scalef_ps(x, p.exponent));
+}
+
+// What packing two vectors leaves in lanes of 128 bits, in order.
+inline I in_order(I packed) {
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
+}
+
+/// The lanes of x, then of y, as 16 bits each. REQUIRES numbers that fit.
+inline void store_narrow(void* p, I x, I y) { store(p, in_order(_mm512_packs_epi32(x, y))); }
 
 inline __m512d low_half(I x) { return _mm512_cvtepi32_pd(_mm512_castsi512_si256(x)); }
 inline __m512d high_half(I x) { return _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(x, 1)); }
@@ -65,11 +74,12 @@ inline F narrow(__m512d low, __m512d high) {
 }
 inline __m512d times_plus(__m512d a, double b, __m512d c) { return _mm512_fmadd_pd(a, _mm512_set1_pd(b), c); }
 
-/// The low bytes of 32 numbers of 16 bits; of each four those of k, k + 2, k + 1, k + 3.
-inline void store_bytes(void* p, I x) {
-    const __m256i order =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
-    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_shuffle_epi8(_mm512_cvtepi16_epi8(x), order));
+/// The numbers of 16 bits of x, then of y, as bytes; of each four those of k, k + 2, k + 1, k + 3. REQUIRES
+/// numbers that fit.
+inline void store_bytes(void* p, I x, I y) {
+    const I order =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+    store(p, _mm512_shuffle_epi8(in_order(_mm512_packs_epi16(x, y)), order));
 }
 
 /// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24

@@ -56,18 +56,25 @@ inline Power power(I exponent) {
     const I first = min(exponent, set(127));
     return {power_of_two(first), power_of_two(sub(exponent, first))};
 }
-/// RNE(x · 2^power).
-inline I to_integer(F x, Power p) { return vcvtnq_s32_f32(mul(mul(x, p.first), p.second)); }
-
-/// The lower 16 bits of each lane, in order.
-inline void store_narrow(void* p, I x) {
-    vst1_u8(static_cast<std::uint8_t*>(p), vreinterpret_u8_s16(vmovn_s32(x)));
+/// RNE(x · 2^power). `kOnce`: powers of at most kMostOnce.
+template <bool kOnce>
+inline I to_integer(F x, Power p) {
+    const F scaled = mul(x, p.first);
+    return vcvtnq_s32_f32(kOnce ? scaled : mul(scaled, p.second));
 }
 
-/// The low bytes of 8 numbers of 16 bits; of each four those of k, k + 2, k + 1, k + 3.
-inline void store_bytes(void* p, I x) {
-    const std::uint8_t places[8] = {0, 4, 2, 6, 8, 12, 10, 14};
-    vst1_u8(static_cast<std::uint8_t*>(p), vqtbl1_u8(vreinterpretq_u8_s32(x), vld1_u8(places)));
+/// The lanes of x, then of y, as 16 bits each. REQUIRES numbers that fit.
+inline void store_narrow(void* p, I x, I y) {
+    vst1q_u8(static_cast<std::uint8_t*>(p), vreinterpretq_u8_s16(vcombine_s16(vmovn_s32(x), vmovn_s32(y))));
+}
+
+/// The numbers of 16 bits of x, then of y, as bytes; of each four those of k, k + 2, k + 1, k + 3. REQUIRES
+/// numbers that fit.
+inline void store_bytes(void* p, I x, I y) {
+    const std::uint8_t places[16] = {0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15};
+    const int8x16_t bytes =
+        vcombine_s8(vmovn_s16(vreinterpretq_s16_s32(x)), vmovn_s16(vreinterpretq_s16_s32(y)));
+    vst1q_u8(static_cast<std::uint8_t*>(p), vqtbl1q_u8(vreinterpretq_u8_s8(bytes), vld1q_u8(places)));
 }
 
 // Halves as binary64.

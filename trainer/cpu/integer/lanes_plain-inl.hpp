@@ -100,21 +100,26 @@ inline Power power(I exponent) {
     const I first = min(exponent, set(127));
     return {power_of_two(first), power_of_two(sub(exponent, first))};
 }
-/// RNE(x · 2^power), as the law has it.
+/// RNE(x · 2^power), as the law has it. `kOnce`: powers of at most kMostOnce.
+template <bool kOnce>
 inline I to_integer(F x, Power p) {
     constexpr double kUlpOne = 0x1.8p52;
     I out;
     for (std::size_t i = 0; i < kL; ++i) {
-        const double scaled = static_cast<double>(x.lane[i] * p.first.lane[i] * p.second.lane[i]);
+        const float once = x.lane[i] * p.first.lane[i];
+        const double scaled = static_cast<double>(kOnce ? once : once * p.second.lane[i]);
         out.lane[i] = static_cast<std::int32_t>((scaled + kUlpOne) - kUlpOne);
     }
     return out;
 }
 
-/// The lower 16 bits of each lane, in order.
-inline void store_narrow(void* p, I x) {
-    std::int16_t narrow[kL];
-    for (std::size_t i = 0; i < kL; ++i) narrow[i] = static_cast<std::int16_t>(x.lane[i]);
+/// The lanes of x, then of y, as 16 bits each. REQUIRES numbers that fit.
+inline void store_narrow(void* p, I x, I y) {
+    std::int16_t narrow[2 * kL];
+    for (std::size_t i = 0; i < kL; ++i) {
+        narrow[i] = static_cast<std::int16_t>(x.lane[i]);
+        narrow[kL + i] = static_cast<std::int16_t>(y.lane[i]);
+    }
     __builtin_memcpy(p, narrow, sizeof(narrow));
 }
 

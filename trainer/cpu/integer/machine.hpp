@@ -101,6 +101,10 @@ struct Machine {
     /// next multiple of kMostVectorLanes: whole vectors are written.
     void (*exponents_a)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     void (*exponents_b)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
+    /// The same from largest magnitudes that are known: of `lanes` lanes, and of zeros up to a whole panel of
+    /// `panel` lanes.
+    void (*exponents_of)(const std::int32_t* maxima, std::uint64_t lanes, int digits, std::uint64_t panel,
+                         std::int32_t* exponents) = nullptr;
     /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before; a 24-bit
     /// operand, which has a `lower`, to both.
     void (*pack_a)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,

@@ -205,7 +205,8 @@ inline bool multiply(const ProductTile& x) {
 }
 
 inline const Machine& machine() {
-    static constexpr Machine kMachine{kRows,       kCols,  a_panel_bytes, b_panel_bytes, exponents_a,
-                                      exponents_b, pack_a, pack_b,        multiply,      sizeof(Region)};
+    static constexpr Machine kMachine{kRows,       kCols,       a_panel_bytes, b_panel_bytes,
+                                      exponents_a, exponents_b, exponents_of,  pack_a,
+                                      pack_b,      multiply,    sizeof(Region)};
     return kMachine;
 }

@@ -52,6 +52,26 @@ inline void column_maxima(const float* data, std::uint64_t k_stride, std::uint64
     for (std::size_t v = 0; v < kCount; ++v) store(most + v * kL, m[v]);
 }
 
+// arithmetic::row_exponent of `lanes` <= kGroup lanes, of which `most` has room for whole vectors. No finite
+// magnitude is large enough to reach the sign; a NaN is, but only in a step that has already diverged, and
+// its numbers mean nothing.
+inline void exponents_of_aligned(const std::int32_t* most, std::uint64_t lanes, int digits,
+                                 std::uint64_t panel, std::int32_t* out) {
+    const I offset = set(digits == 2 ? 0x10100 : 0x10101), base = set(digits == 2 ? 141 : 149);
+    for (std::uint64_t i = 0; i < lanes; i += kL) {
+        store(out + i, sub(max(set(1), shift_right<23>(add(load(most + i), offset))), base));
+    }
+    for (std::uint64_t i = lanes; i < (lanes + panel - 1) / panel * panel; ++i) {
+        out[i] = arithmetic::row_exponent(0, digits);
+    }
+}
+inline void exponents_of(const std::int32_t* maxima, std::uint64_t lanes, int digits, std::uint64_t panel,
+                         std::int32_t* out) {
+    alignas(64) std::int32_t most[kGroup] = {};
+    __builtin_memcpy(most, maxima, lanes * sizeof(std::int32_t));
+    exponents_of_aligned(most, lanes, digits, panel, out);
+}
+
 inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::int32_t* out) {
     alignas(64) std::int32_t most[kGroup] = {};
     const bool side_by_side = slice.lane_stride == 1 && slice.k_stride != 1;
@@ -78,49 +98,58 @@ inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::
             most[lane] = bits > most[lane] ? bits : most[lane];
         }
     }
-    // arithmetic::row_exponent, lane by lane. No finite magnitude is large enough to reach the sign; a NaN
-    // is, but only in a step that has already diverged, and its numbers mean nothing.
-    const I offset = set(digits == 2 ? 0x10100 : 0x10101), base = set(digits == 2 ? 141 : 149);
-    for (std::uint64_t i = 0; i < slice.lanes; i += kL) {
-        store(out + i, sub(max(set(1), shift_right<23>(add(load(most + i), offset))), base));
-    }
-    for (std::uint64_t i = slice.lanes; i < (slice.lanes + panel - 1) / panel * panel; ++i) {
-        out[i] = arithmetic::row_exponent(0, digits);
-    }
+    exponents_of_aligned(most, slice.lanes, digits, panel, out);
 }
 
 // Of a 24-bit number.
 inline I upper_of(I v) { return shift_right<kLowerBits>(add(v, set(1 << (kLowerBits - 1)))); }
 inline I lower_of(I v) { return shift_right<32 - kLowerBits>(shift_left<32 - kLowerBits>(v)); }
 
+// The largest power by which one multiplication scales: only lanes of tiny numbers have a larger one.
+inline constexpr std::int32_t kMostOnce = 127;
+
+template <bool kWide, bool kOnce>
+inline void integers_of_row(const float* row, Power p, std::int32_t* out, std::int32_t* lower) {
+    static_assert(kUnit % (2 * kL) == 0);
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kUnit; k += 2 * kL) {
+        const I x = to_integer<kOnce>(load_float(row + k), p);
+        const I y = to_integer<kOnce>(load_float(row + k + kL), p);
+        store_narrow(out + k / 2, kWide ? upper_of(x) : x, kWide ? upper_of(y) : y);
+        if (kWide) store_narrow(lower + k / 2, lower_of(x), lower_of(y));
+    }
+}
+
 template <bool kWide>
 inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const std::int32_t* exponents,
                              UnitBuffers& to) {
     for (std::size_t lane = 0; lane < kL; ++lane) {
         const Power p = power(set(-exponents[lane]));
-        const float* row = data + lane * lane_stride;
-#pragma GCC unroll 4
-        for (std::size_t k = 0; k < kUnit; k += kL) {
-            const I v = to_integer(load_float(row + k), p);
-            const std::size_t at = (lane * kUnit + k) / 2;
-            store_narrow(to.rows + at, kWide ? upper_of(v) : v);
-            if (kWide) store_narrow(to.lower_rows + at, lower_of(v));
-        }
+        const auto row =
+            -exponents[lane] <= kMostOnce ? integers_of_row<kWide, true> : integers_of_row<kWide, false>;
+        const std::size_t at = lane * kUnit / 2;
+        row(data + lane * lane_stride, p, to.rows + at, to.lower_rows + at);
     }
 }
 
-template <bool kWide>
-inline void integers_of_lanes(const float* data, std::uint64_t k_stride, const std::int32_t* exponents,
-                              UnitBuffers& to) {
-    const Power p = power(sub(set(0), load(exponents)));
+template <bool kWide, bool kOnce>
+inline void integers_of_lanes(const float* data, std::uint64_t k_stride, Power p, UnitBuffers& to) {
     const I low = set(0xffff);
     for (std::size_t k = 0; k < kUnit; k += 2) {
-        const I even = to_integer(load_float(data + k * k_stride), p);
-        const I odd = to_integer(load_float(data + (k + 1) * k_stride), p);
+        const I even = to_integer<kOnce>(load_float(data + k * k_stride), p);
+        const I odd = to_integer<kOnce>(load_float(data + (k + 1) * k_stride), p);
         const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };
         store(to.lanes + k / 2 * kL, kWide ? pair(upper_of(even), upper_of(odd)) : pair(even, odd));
         if (kWide) store(to.lower_lanes + k / 2 * kL, pair(lower_of(even), lower_of(odd)));
     }
+}
+template <bool kWide>
+inline void integers_of_lanes(const float* data, std::uint64_t k_stride, const std::int32_t* exponents,
+                              UnitBuffers& to) {
+    const I powers = sub(set(0), load(exponents));
+    const auto lanes =
+        largest(powers) <= kMostOnce ? integers_of_lanes<kWide, true> : integers_of_lanes<kWide, false>;
+    lanes(data, k_stride, power(powers), to);
 }
 
 inline void rows_to_lanes(const std::int32_t* rows, std::int32_t* lanes) {

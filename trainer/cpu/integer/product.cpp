@@ -31,6 +31,7 @@ struct Side {
     std::uint64_t slab_lanes = 0;  // a multiple of kGroup, or all lanes
     std::uint64_t first = 0;       // of the current slab
     std::uint64_t count = 0;
+    LaneMaxima maxima;  // of all lanes and blocks, where they are known
     std::byte* data = nullptr;
     std::byte* lower = nullptr;
     std::int32_t* exponents = nullptr;
@@ -158,12 +159,17 @@ void pack_lanes(const Machine& machine, const Side& side, const Depths& depths, 
                       depth};
     std::int32_t* exponents = side.exponents + block * side.exponent_stride() + lane;
     const std::uint64_t at = block * side.block_bytes() + lane / side.panel * side.panel_bytes;
+    if (side.maxima.data != nullptr) {
+        const std::uint64_t of_all = depths.first_k / depths.depth + block;
+        machine.exponents_of(side.maxima.data + of_all * side.maxima.stride + side.first + lane, slice.lanes,
+                             side.digits, side.panel, exponents);
+    } else {
+        (side.is_a ? machine.exponents_a : machine.exponents_b)(slice, side.digits, exponents);
+    }
     if (!side.is_a) {
-        machine.exponents_b(slice, 2, exponents);
         machine.pack_b(slice, exponents, side.panel_bytes, side.data + at);
         return;
     }
-    machine.exponents_a(slice, side.digits, exponents);
     std::byte* lower = side.digits == 3 ? side.lower + at : nullptr;
     machine.pack_a(slice, exponents, side.panel_bytes, side.data + at, lower);
 }
@@ -295,6 +301,8 @@ bool whole_product(const Machine& machine, const Product& p, ThreadPool& pool, c
     const bool b_is_packed = p.packed_b != nullptr;
     ProductPlan plan =
         plan_of(machine, p, pool.threads(), b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
+    plan.a.maxima = p.a_maxima;
+    plan.b.maxima = p.b_maxima;
     const std::uint64_t of_regions = regions_bytes(machine, p, pool.threads());
     std::byte* regions = product_scratch().take(of_regions + plan.bytes());
     std::byte* memory = regions + of_regions;

@@ -33,11 +33,13 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
     std::byte* bytes = unit + kRows * kBytesAt + row * kUnit;
     // hi + 128 is the upper byte of v + 128 + 2^15.
     const I half = set(0x00800080), flip = set(static_cast<std::int32_t>(0x80008000U));
+    const auto high = [&](I x) { return shift_right16<8>(bit_xor(add16(x, half), flip)); };
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < kUnit / 2; v += kL) {
-        const I x = load(numbers + v);
+    for (std::size_t v = 0; v < kUnit / 2; v += 2 * kL) {
+        const I x = load(numbers + v), y = load(numbers + v + kL);
         store(pairs + v * 4, x);
-        store_bytes(bytes + v * 2, shift_right16<8>(bit_xor(add16(x, half), flip)));
+        store(pairs + (v + kL) * 4, y);
+        store_bytes(bytes + v * 2, high(x), high(y));
     }
 }
 

@@ -12,7 +12,7 @@ ASSAY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")
 namespace assay::trainer::integer {
 namespace vnni {
 
-inline constexpr std::size_t kRows = 8;
+inline constexpr std::size_t kRows = 12;  // 24 sums, two columns and a word of a row
 inline constexpr std::size_t kCols = 32;
 inline constexpr std::size_t kWideRows = 4;  // at a time, with two sums each
 inline constexpr int kWideUnroll = 16;       // pairs of k

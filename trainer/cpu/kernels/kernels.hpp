@@ -25,7 +25,7 @@ struct ColumnShape {
     std::uint64_t stride = 0;
 };
 
-/// Each returns whether every number that it wrote is finite (but hash_batch, which writes none).
+/// Each returns whether every number that it wrote is finite (but largest and hash_batch, which write none).
 struct Kernels {
     using Floats = std::span<float>;
     using View = std::span<const float>;
@@ -72,6 +72,9 @@ struct Kernels {
     /// Merging: parameters and momentum in place.
     bool (*outer_nesterov)(arithmetic::OuterCoefficients, View g, Floats w, Floats m);
     bool (*all_finite)(View x);
+    /// Largest magnitudes, as bits without the sign, of a matrix x whose rows are `stride` floats apart:
+    /// row[i] is set, column[j] is raised to its own where that is larger. A NaN counts as the largest.
+    void (*largest)(ColumnShape, const float* x, std::int32_t* row, std::int32_t* column);
     /// Whether the bits of every element, taken with `mask`, are at most `limit` as unsigned numbers.
     bool (*bounded)(View x, std::uint32_t mask, std::uint32_t limit);
 

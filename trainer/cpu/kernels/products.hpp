@@ -22,6 +22,13 @@ class ProductGuard;
 using arithmetic::ChainStart;
 using arithmetic::MatrixView;
 
+/// The largest magnitudes, as bits without the sign, of the lanes of an operand (rows of a, columns of b) in
+/// each block of k: of lane l in block b at data[b · stride + l].
+struct LaneMaxima {
+    const std::int32_t* data = nullptr;  ///< null: nobody knows them
+    std::uint64_t stride = 0;
+};
+
 /// c[m,n] = a[m,k] · b[k,n], from +0 or from what c holds; rows of c are c_stride >= n floats apart. Profile
 /// f32: every output is the chain over k ascending of fma(a, b, ·). Profile i16: exact_product.hpp by `rule`.
 struct Product {
@@ -37,6 +44,10 @@ struct Product {
     const float* bias =
         nullptr;  ///< n numbers or none: c[i,j] + bias[j], one more rounding, is what is stored
     const std::byte* packed_b = nullptr;  ///< what pack_b() made of b for a product of this n, k and rule
+    /// Profile i16: those of a and b where whoever wrote an operand has found them, so that nobody reads it
+    /// again for them. REQUIRES what is there; of a packed b they are not looked at.
+    LaneMaxima a_maxima = {};
+    LaneMaxima b_maxima = {};
     /// Profile i16: checks some of the sums (integer/guard.hpp), for which b is there though it is packed.
     ProductGuard* guard = nullptr;
 };

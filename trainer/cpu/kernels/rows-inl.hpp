@@ -291,6 +291,47 @@ inline bool all_finite(View x) {
     return watch.good();
 }
 
+// Of kRows rows: their largest magnitudes; those of the columns are raised.
+template <std::size_t kRows>
+inline void largest_of_rows(std::size_t cols, std::size_t stride, const float* x, std::int32_t* row,
+                            std::int32_t* column) {
+    const VI magnitude = L::seti(0x7fffffff);
+    VI most[kRows];
+    for (VI& one : most) one = hn::Zero(DI());
+    for_vectors(
+        cols,
+        [&](std::size_t j) HWY_ATTR {
+            VI across = hn::LoadU(DI(), column + j);
+            for (std::size_t i = 0; i < kRows; ++i) {
+                const VI bits = hn::And(L::bits(load(x + i * stride + j)), magnitude);
+                most[i] = hn::Max(most[i], bits);
+                across = hn::Max(across, bits);
+            }
+            hn::StoreU(across, DI(), column + j);
+        },
+        [&](std::size_t j, std::size_t count) HWY_ATTR {
+            for (std::size_t i = 0; i < kRows; ++i) {
+                most[i] = hn::Max(most[i], hn::And(L::bits(load_part(x + i * stride + j, count)), magnitude));
+                for (std::size_t l = j; l < j + count; ++l) {
+                    const std::int32_t bits =
+                        __builtin_bit_cast(std::int32_t, x[i * stride + l]) & 0x7fffffff;
+                    column[l] = bits > column[l] ? bits : column[l];
+                }
+            }
+        });
+    for (std::size_t i = 0; i < kRows; ++i) row[i] = hn::GetLane(hn::MaxOfLanes(DI(), most[i]));
+}
+inline void largest(ColumnShape shape, const float* x, std::int32_t* row, std::int32_t* column) {
+    constexpr std::size_t kAtOnce = 4;
+    std::size_t i = 0;
+    for (; i + kAtOnce <= shape.rows; i += kAtOnce) {
+        largest_of_rows<kAtOnce>(shape.cols, shape.stride, x + i * shape.stride, row + i, column);
+    }
+    for (; i < shape.rows; ++i) {
+        largest_of_rows<1>(shape.cols, shape.stride, x + i * shape.stride, row + i, column);
+    }
+}
+
 inline bool bounded(View x, std::uint32_t mask, std::uint32_t limit) {
     using DU = hn::RebindToUnsigned<D>;
     const auto keep = hn::Set(DU(), mask);

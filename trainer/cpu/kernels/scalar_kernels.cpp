@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/cpu/kernels/scalar_kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "contracts/arithmetic/elementary.hpp"
@@ -184,6 +185,16 @@ bool outer_nesterov(arithmetic::OuterCoefficients c, View g, Floats w, Floats m)
     arithmetic::outer_nesterov(c, g, w, m);
     return all_finite(w) && all_finite(m);
 }
+void largest(ColumnShape shape, const float* x, std::int32_t* row, std::int32_t* column) {
+    for (std::uint64_t i = 0; i < shape.rows; ++i) {
+        row[i] = 0;
+        for (std::uint64_t j = 0; j < shape.cols; ++j) {
+            const auto bits = std::bit_cast<std::int32_t>(x[i * shape.stride + j]) & 0x7fffffff;
+            row[i] = std::max(row[i], bits);
+            column[j] = std::max(column[j], bits);
+        }
+    }
+}
 bool bounded(View x, std::uint32_t mask, std::uint32_t limit) {
     bool good = true;
     for (const float value : x) good = (std::bit_cast<std::uint32_t>(value) & mask) <= limit && good;
@@ -264,6 +275,7 @@ const Kernels& scalar_kernels() {
         .adamw = adamw,
         .outer_nesterov = outer_nesterov,
         .all_finite = arithmetic::all_finite,
+        .largest = largest,
         .bounded = bounded,
         .rms_norm_forward = rms_norm_forward,
         .rms_norm_input_gradient = rms_norm_input_gradient,

@@ -66,6 +66,7 @@ const Kernels& kernel_table() {
         .adamw = adamw,
         .outer_nesterov = outer_nesterov,
         .all_finite = all_finite,
+        .largest = largest,
         .bounded = bounded,
         .rms_norm_forward = rms_norm_forward,
         .rms_norm_input_gradient = rms_norm_input_gradient,

@@ -3,6 +3,7 @@
 #include "trainer/cpu/integer/product.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <thread>
 
@@ -23,6 +24,24 @@ struct ProductCase {
     bool with_bias = false;
     Limits limits = {};
     int layout = 0;  // bit 0: a lies by columns, bit 1: b does, bit 2: neither stride of a is 1
+};
+
+// Largest magnitudes of `lanes` lanes in each block of k, two apart from what a caller would pack.
+struct KnownMaxima {
+    KnownMaxima(MatrixView view, bool is_a, std::uint64_t lanes, std::uint64_t k, std::uint64_t block)
+        : stride(lanes + 2), values((k + block - 1) / block * stride, -1) {
+        for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+            for (std::uint64_t at = 0; at < k; ++at) {
+                const std::uint64_t row = is_a ? lane : at, col = is_a ? at : lane;
+                const float x = view.data[row * view.row_stride + col * view.col_stride];
+                std::int32_t& most = values[at / block * stride + lane];
+                most = std::max(most, std::bit_cast<std::int32_t>(x) & 0x7fffffff);
+            }
+        }
+    }
+    [[nodiscard]] LaneMaxima view() const { return {values.data(), stride}; }
+    std::uint64_t stride;
+    std::vector<std::int32_t> values;
 };
 
 void check(const test::Named& named, const ProductCase& x, std::mt19937& random, ThreadPool& pool) {
@@ -55,6 +74,16 @@ void check(const test::Named& named, const ProductCase& x, std::mt19937& random,
     const bool said = product(*named.machine, p, pool, x.limits);
     REQUIRE(test::same(expected, c));
     REQUIRE(said == finite);
+    // The same where whoever wrote the operands has found their largest magnitudes.
+    const KnownMaxima of_a(p.a, true, x.m, x.k, x.rule.block), of_b(p.b, false, x.n, x.k, x.rule.block);
+    c = before;
+    p.a_maxima = of_a.view();
+    REQUIRE(product(*named.machine, p, pool, x.limits) == finite);
+    REQUIRE(test::same(expected, c));
+    c = before;
+    p.b_maxima = of_b.view();
+    REQUIRE(product(*named.machine, p, pool, x.limits) == finite);
+    REQUIRE(test::same(expected, c));
     // The same with b packed whole beforehand, and gone by then.
     c = before;
     const std::uint64_t bytes = packed_b_bytes(*named.machine, p);
@@ -92,6 +121,27 @@ TEST_CASE("exact products of every machine have the bits of the law", "[integer]
                 x.layout = repeat % 8;
                 check(named, x, random, pool);
             }
+        }
+    }
+}
+
+TEST_CASE("exact products take their scales from largest magnitudes that they are given", "[integer]") {
+    ThreadPool pool(1);
+    for (const test::Named& named : test::machines()) {
+        INFO(named.name);
+        // 1/3 has other integers by the scale of 1/3 than by that of 1,000.
+        const Values a(4, 1.0F / 3.0F), b(4, 1.0F);
+        for (const bool of_a : {true, false}) {
+            Values known(1), guessed(1);
+            const MatrixView row{a.data(), 4, 1}, column{b.data(), 1, 1};
+            Product p{1, 1, 4, row, column, known.data(), 1};
+            if (!of_a) std::swap(p.a.data, p.b.data);
+            REQUIRE(product(*named.machine, p, pool));
+            const auto larger = std::bit_cast<std::int32_t>(1000.0F);
+            (of_a ? p.a_maxima : p.b_maxima) = {&larger, 1};
+            p.c = guessed.data();
+            REQUIRE(product(*named.machine, p, pool));
+            CHECK_FALSE(test::same(known, guessed));
         }
     }
 }
