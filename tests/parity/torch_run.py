@@ -19,7 +19,6 @@ import time
 
 import numpy
 import torch
-import transformers
 
 import torch_state
 
@@ -35,6 +34,7 @@ def read_weights(folder, job):
 
 
 def gpt2(job, weights):
+    import transformers  # late: it takes seconds, which a refused state need not wait for
     config = transformers.GPT2Config(
         vocab_size=job["vocabulary"], n_positions=job["context"], n_embd=job["width"], n_layer=job["layers"],
         n_head=job["heads"], resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False,
@@ -44,6 +44,7 @@ def gpt2(job, weights):
 
 def llama(job, weights):
     """Assay keeps q, k, v in one matrix and gate, up in another; transformers has them apart."""
+    import transformers
     config = transformers.LlamaConfig(
         vocab_size=job["vocabulary"], max_position_embeddings=job["context"], hidden_size=job["width"],
         num_hidden_layers=job["layers"], num_attention_heads=job["heads"],
@@ -114,9 +115,7 @@ def device_of(name):
 class Run:
     """A run between its first step and its last: what a state keeps of it."""
 
-    def __init__(self, folder, precision, device):
-        with open(os.path.join(folder, "job.json"), "rb") as file:
-            described = file.read()
+    def __init__(self, folder, described, precision, device):
         self.job, self.precision, self.device = json.loads(described), precision, device
         self.identity = torch_state.identity(described, precision, device.type)
         self.batches = self.tokens(os.path.join(folder, "batches.bin")).view(self.job["steps"], self.job["batch"], -1)
@@ -130,6 +129,7 @@ class Run:
         return torch.from_numpy(flat.astype(numpy.int64)).view(-1, self.job["context"] + 1)
 
     def begin(self):
+        import transformers
         self.lines = [{"run": {
             "family": self.job["family"], "arithmetic": self.precision, "seed": self.job["seed"],
             "steps": self.job["steps"], "batch": self.job["batch"], "context": self.job["context"],
@@ -164,8 +164,7 @@ class Run:
         torch.save(body, payload)
         torch_state.write(path, self.identity, payload.getbuffer())
 
-    def load(self, path):
-        payload = torch_state.read(path, self.identity)
+    def load(self, path, payload):
         try:
             body = torch.load(io.BytesIO(payload), map_location=self.device, weights_only=True)
             self.model.load_state_dict(body["model"])
@@ -219,10 +218,16 @@ def main():
     options = parse()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     torch.set_float32_matmul_precision("highest")  # no TF32: fp32 is the yardstick
-    run = Run(options.dump, options.precision, device_of(options.device))
+    device = device_of(options.device)
+    with open(os.path.join(options.dump, "job.json"), "rb") as file:
+        described = file.read()
     try:
+        payload = None
         if options.state and os.path.exists(options.state):
-            run.load(options.state)
+            payload = torch_state.read(options.state, torch_state.identity(described, options.precision, device.type))
+        run = Run(options.dump, described, options.precision, device)
+        if payload is not None:
+            run.load(options.state, payload)
     except torch_state.StateError as error:
         sys.exit(f"torch_run.py: {error}")
     with open(options.out, "w", buffering=1) as curve:
