@@ -88,7 +88,7 @@ class Tool:
     def run(self, out, *more):
         return subprocess.run(
             [sys.executable, os.path.join(HERE, "run.py"), "--size", "--words", WORDS, "--docs", self.docs, "--python",
-             PYTHON, "--out", os.path.join(self.folder, out), *more], stderr=subprocess.PIPE, text=True)
+             PYTHON, "--threads", "1", "--out", os.path.join(self.folder, out), *more], stderr=subprocess.PIPE, text=True)
 
     def good(self, out, *more):
         done = self.run(out, *more)
