@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity local-steps fuzz soak recomputes market-proof market-record market-epochs
+.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity parity-size local-steps fuzz soak recomputes market-proof market-record market-epochs
 .PHONY: portability cuda cuda-host-demo cuda-mutants cuda-record format lint clean
 .DEFAULT_GOAL := help
 
@@ -89,6 +89,12 @@ parity: ## hours: our profiles beside PyTorch on the same text; resumable; write
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target assay assay_parity
 	@python3 tests/parity/run.py $(PARITY_FLAGS)
+
+parity-size: ## hours of two cores, or on a card: GPT-2 124M beside PyTorch on Debian's documentation; resumable; writes docs/parity.md; SIZE_FLAGS=…
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target assay assay_parity
+	@python3 tests/parity/run.py --size $(SIZE_FLAGS)
 
 local-steps: ## half an hour: what contributors and local steps cost in loss; writes docs/local_steps.json for assay plan
 	@.ci/setup test

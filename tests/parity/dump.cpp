@@ -47,8 +47,9 @@ Json description(const ParityJob& job) {
     body["vocabulary"] = model.vocabulary;
     body["rope_theta"] = model.rope_theta.value();
     body["norm_epsilon"] = model.norm_epsilon.value();
+    body["text"] = job.text.hex();
     body["steps"] = job.steps();
-    body["every"] = job.every();
+    body["every"] = job.every;
     body["batch"] = train.batch;
     body["held_out_sequences"] = job.held_out();
     body["seed"] = job.spec.seed;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/parity/parity_job.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <string_view>
 
+#include "contracts/base/blob_id.hpp"
 #include "contracts/program/batch_map.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/host/targets.hpp"
@@ -25,9 +28,14 @@ const Words& defaults() {
         {"hidden", "768"}, {"context", "256"}, {"batch", "4"},     {"steps", "1000"},
         {"every", "100"},  {"held_out", "0"},  {"seed", "1"},      {"vocabulary", "8192"},
         {"warmup", "100"}, {"rate", "0.001"},  {"threads", "1"},   {"micro_batch", "0"},
+        {"state", ""},     {"save", "0"},      {"until", "0"},     {"device", "cpu"},
     };
     return kDefaults;
 }
+
+// What a run reads and writes, how often it saves and what computes it.
+constexpr std::string_view kOutsideJob[] = {"data",  "out",    "state",   "save",
+                                            "until", "device", "threads", "micro_batch"};
 
 base::Failed<base::Error> bad_word(const std::string& what) {
     return base::fail(ErrorKind::kUsage, "parity: " + what, "words are " + describe_words());
@@ -93,8 +101,38 @@ base::Outcome<program::JobSpec> spec_of(const Words& words) {
     ASSAY_ASSIGN(spec.train.batch, number<std::uint32_t>(words, "batch"));
     ASSAY_ASSIGN(spec.train.warmup_steps, number<std::uint32_t>(words, "warmup"));
     ASSAY_ASSIGN(spec.train.learning_rate, number<float>(words, "rate"));
-    ASSAY_ASSIGN(spec.security.segment_steps, number<std::uint32_t>(words, "every"));
     return spec;
+}
+
+base::Hash256 text_id(const ParityJob& job) {
+    const std::uint32_t vocabulary = job.spec.model.vocabulary;
+    base::Hasher hasher("assay/parity-text");
+    for (const auto* tokens : {&job.train_tokens, &job.held_out_tokens}) {
+        hasher.add(base::blob_id(trainer::token_file_bytes(*tokens, vocabulary)));
+    }
+    return hasher.finish();
+}
+
+base::Hash256 job_id(const Words& words, const base::Hash256& text) {
+    base::Hasher hasher("assay/parity-job");
+    for (const auto& [key, value] : words) {
+        if (std::find(std::begin(kOutsideJob), std::end(kOutsideJob), key) != std::end(kOutsideJob)) continue;
+        hasher.add(base::as_bytes(key + "=" + value + "\n"));
+    }
+    return hasher.add(text).finish();
+}
+
+// Where a run saves and stops.
+base::Outcome<void> read_stops(ParityJob& job, const Words& words) {
+    job.state = words.at("state");
+    ASSAY_ASSIGN(job.save, number<std::uint32_t>(words, "save"));
+    ASSAY_ASSIGN(job.until, number<std::uint32_t>(words, "until"));
+    if (job.state.empty() && (job.save != 0 || job.until != 0)) {
+        return bad_word("save= and until= need state=FILE, where the run goes on");
+    }
+    if (job.save == 0) job.save = job.every;
+    if (job.until == 0 || job.until > job.steps()) job.until = job.steps();
+    return {};
 }
 
 }  // namespace
@@ -115,9 +153,14 @@ base::Outcome<ParityJob> parse_job(std::span<char* const> arguments) {
     ASSAY_ASSIGN(const Words words, read_words(arguments));
     job.data = words.at("data");
     job.out = words.at("out");
-    if (job.data.empty() || job.out.empty()) return bad_word("data=FOLDER and out=PATH are needed");
+    if (job.data.empty()) return bad_word("data=FOLDER is needed");
     ASSAY_ASSIGN(job.spec, spec_of(words));
+    ASSAY_ASSIGN(job.every, number<std::uint32_t>(words, "every"));
+    if (job.every == 0) return bad_word("every is at least 1");
+    job.spec.security.segment_steps = std::min(job.every, job.steps());
+    ASSAY_TRY(read_stops(job, words));
     ASSAY_ASSIGN(job.held_out_sequences, number<std::uint32_t>(words, "held_out"));
+    job.runner.device.name = words.at("device");
     ASSAY_ASSIGN(job.runner.device.threads, number<int>(words, "threads"));
     ASSAY_ASSIGN(job.runner.micro_batch, number<std::uint32_t>(words, "micro_batch"));
     ASSAY_ASSIGN(job.runner.device.cpu.target, trainer::choose_target(trainer::targets_from_environment()));
@@ -126,6 +169,8 @@ base::Outcome<ParityJob> parse_job(std::span<char* const> arguments) {
     ASSAY_ASSIGN(job.held_out_tokens, trainer::read_token_file(job.data / "held_out.bin", vocabulary));
     job.spec.data.train_tokens = job.train_tokens.size();
     job.spec.data.held_out_tokens = job.held_out_tokens.size();
+    job.text = text_id(job);
+    job.id = job_id(words, job.text);
     return job;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "contracts/base/error.hpp"
+#include "contracts/base/hash.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "trainer/run/job_runner.hpp"
 
@@ -19,13 +20,19 @@ struct ParityJob {
     std::filesystem::path data;  ///< folder of train.bin and held_out.bin, as `assay data pack` leaves it
     std::filesystem::path out;   ///< file of a training run, folder of a dump
     program::JobSpec spec;
+    base::Hash256 text;  ///< of both token files
+    /// Of the text and of the words that fix what a run computes and writes: not of paths, of how often it
+    /// saves, nor of what computes it, which leaves the bits alone.
+    base::Hash256 id;
+    std::uint32_t every = 0;               ///< steps between two held-out losses
     std::uint32_t held_out_sequences = 0;  ///< 0: all that the file holds
+    std::filesystem::path state;           ///< file in which a run that was stopped goes on; empty: none
+    std::uint32_t save = 0;                ///< steps between two saved states
+    std::uint32_t until = 0;               ///< the step after which the run stops, at most steps()
     trainer::RunnerOptions runner;
     std::vector<std::uint32_t> train_tokens;
     std::vector<std::uint32_t> held_out_tokens;
 
-    /// Steps between two held-out losses; a segment of the round is as long.
-    [[nodiscard]] std::uint32_t every() const { return spec.security.segment_steps; }
     [[nodiscard]] std::uint32_t steps() const { return spec.train.inner_steps; }
     /// Held-out sequences of every held-out loss.
     [[nodiscard]] std::uint64_t held_out() const;

@@ -9,6 +9,15 @@ FAMILIES = {"gpt2": "GPT-2", "llama": "Llama"}
 COLOURS = {"f32": "#1b6ca8", "i16": "#c2410c", "fp32": "#111827", "bf16": "#7c9a2f"}
 DASHES = {"f32": "7 4", "i16": "none", "fp32": "none", "bf16": "2 3"}
 BEGIN, END = "<!-- table: made by make parity -->", "<!-- end of table -->"
+SIZE_BEGIN, SIZE_END = "<!-- size: made by make parity-size -->", "<!-- end of size -->"
+SIZE = "gpt2-124m"  # the model of the runs at size, as parity.json names it
+
+
+class ParityError(Exception):
+    """What was wrong, and what to do next."""
+
+    def __init__(self, what, fix):
+        super().__init__(f"{what}\n  fix: {fix}")
 
 
 def curve_path(folder, family, seed, arithmetic):
@@ -45,16 +54,17 @@ def summary(curve):
     return body
 
 
-def recorded(docs):
-    """The curves of parity.json by (family, seed, arithmetic): runs that earlier machines finished."""
+def recorded(docs, part="runs"):
+    """The curves of parity.json by (family, seed, arithmetic): runs that earlier machines finished. `part` "size_runs":
+    those at size."""
     try:
         with open(os.path.join(docs, "parity.json")) as file:
-            bodies = json.load(file)["runs"]
+            bodies = json.load(file).get(part, [])
     except OSError:
         return {}
     curves = {}
     for body in bodies:
-        run = {key: value for key, value in body.items() if key not in ("held_out", "train", *RESULT)}
+        run = {key: value for key, value in body.items() if key not in ("model", "held_out", "train", *RESULT)}
         done = {"done": run["steps"], **{key: body[key] for key in RESULT if key in body}}
         curves[run["family"], run["seed"], run["arithmetic"]] = {
             "run": run, "train": body["train"], "held_out": dict(body["held_out"]), "done": done}
@@ -117,16 +127,15 @@ def polyline(points, colour, dash, scale):
             f'points="{text}"/>')
 
 
-def panel(curves, family, left):
+def panel(found, title, left):
     """One picture, 460 × 300: held-out loss against steps, one line for each run."""
-    found = {key: curve for key, curve in curves.items() if key[0] == family}
     points = {key: [(step, loss) for step, loss in curve["held_out"].items() if step > 0]
               for key, curve in found.items()}
     flat = [point for one in points.values() for point in one]
     last, low, high = max(p[0] for p in flat), min(p[1] for p in flat), max(p[1] for p in flat)
     span = max(high - low, 1e-6)
     scale = (lambda x: left + 50 + 390 * x / last, lambda y: 40 + 220 * (high - y) / span)
-    parts = [f'<text x="{left + 50}" y="24" font-weight="bold">{FAMILIES[family]}: held-out loss</text>']
+    parts = [f'<text x="{left + 50}" y="24" font-weight="bold">{title}: held-out loss</text>']
     for i in range(5):
         loss, step = low + span * i / 4, last * i // 4
         y, x = scale[1](loss), scale[0](step)
@@ -138,13 +147,16 @@ def panel(curves, family, left):
     return parts
 
 
-def picture(curves):
-    families = [family for family in FAMILIES if any(key[0] == family for key in curves)]
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{460 * max(1, len(families))}" height="320" '
+def picture(curves, size_curves):
+    panels = [(FAMILIES[family], {key: curve for key, curve in curves.items() if key[0] == family})
+              for family in FAMILIES if any(key[0] == family for key in curves)]
+    if size_curves:
+        panels.append((size_name(size_curves), size_curves))
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{460 * max(1, len(panels))}" height="320" '
              'font-family="sans-serif" font-size="11" fill="#374151">',
              '<rect width="100%" height="100%" fill="#ffffff"/>']
-    for i, family in enumerate(families):
-        parts += panel(curves, family, 460 * i)
+    for i, (title, found) in enumerate(panels):
+        parts += panel(found, title, 460 * i)
     for i, (arithmetic, name) in enumerate(NAMES.items()):
         x = 20 + 110 * i
         parts += [f'<line x1="{x}" x2="{x + 24}" y1="304" y2="304" stroke="{COLOURS[arithmetic]}" stroke-width="2" '
@@ -153,19 +165,62 @@ def picture(curves):
     return "\n".join(parts + ["</svg>"]) + "\n"
 
 
-def write(folder, runs, docs):
-    known = recorded(docs)
-    curves = {run: read_curve(curve_path(folder, *run)) or known.get(run) for run in runs}
-    curves = {run: curve for run, curve in curves.items() if curve}
+def size_name(curves):
+    run = next(iter(curves.values()))["run"]
+    return f"GPT-2 {run['parameters'] / 1e6:.0f}M"
+
+
+def size_section(curves, runs):
+    """The words of docs/parity.md on the runs at size."""
+    missing = [NAMES[run[2]] for run in runs if run not in curves]
+    not_run = ("Not run to its end yet: " + ", ".join(missing) + ". `make parity-size` runs what is missing."
+               if missing else "Every run of the list is there.")
+    if not curves:
+        return "The curve has not been run to its end yet, by any arithmetic. `make parity-size` runs it."
+    run = next(iter(curves.values()))["run"]
+    lines = [f"{size_name(curves)}: {run['parameters']:,} parameters, {run['steps']:,} steps of {run['batch']} × "
+             f"{run['context']:,} tokens, seed {run['seed']}. The text's token files have the hash "
+             f"`{run['text'][:16]}…`.", "", "Held-out loss after so many steps.", ""]
+    steps = [step for step in next(iter(curves.values()))["held_out"]
+             if all(step in curve["held_out"] for curve in curves.values())]
+    lines += ["| arithmetic | computed by | " + " | ".join(f"{step:,}" for step in steps) +
+              " | largest difference from PyTorch fp32 |", "|---|---|" + "---|" * (len(steps) + 1)]
+    yardstick = next((curve for key, curve in curves.items() if key[2] == "fp32"), None)
+    for (_, _, arithmetic), curve in curves.items():
+        losses = " | ".join(f"{curve['held_out'][step]:.4f}" for step in steps)
+        apart = "–" if yardstick is None or arithmetic == "fp32" else "{:.4f}".format(
+            max(abs(curve["held_out"][step] - yardstick["held_out"][step]) for step in steps))
+        lines.append(f"| {NAMES[arithmetic]} | `{curve['run']['device']}` | {losses} | {apart} |")
+    return "\n".join(lines + ["", not_run])
+
+
+def body_of(curve, model=None):
+    """One run of parity.json; `family` is its first key."""
+    body = summary(curve)
+    if model is None:
+        return body
+    return {"family": body.pop("family"), "model": model, **body}
+
+
+def replaced(text, begin, end, made):
+    before, rest = text.split(begin)
+    return before + begin + "\n\n" + made + "\n\n" + end + rest.split(end)[1]
+
+
+def write(docs, curves, runs, size_curves, size_runs):
+    """The pages: of the runs of `make parity`, and of those of `make parity-size`."""
     with open(os.path.join(docs, "parity.json"), "w") as file:
-        body = {"schema": "assay.parity/v1", "runs": [summary(curve) for curve in curves.values()]}
+        body = {"schema": "assay.parity/v1", "runs": [body_of(curve) for curve in curves.values()]}
+        if size_curves:
+            body["size_runs"] = [body_of(curve, SIZE) for curve in size_curves.values()]
         text = json.dumps(body, separators=(",", ":")).replace('{"family"', '\n{"family"')
         file.write(text + "\n")
     with open(os.path.join(docs, "parity.svg"), "w") as file:
-        file.write(picture(curves))
+        file.write(picture(curves, size_curves))
     page = os.path.join(docs, "parity.md")
     with open(page) as file:
         text = file.read()
-    before, rest = text.split(BEGIN)
+    text = replaced(text, BEGIN, END, table(curves, runs))
+    text = replaced(text, SIZE_BEGIN, SIZE_END, size_section(size_curves, size_runs))
     with open(page, "w") as file:
-        file.write(before + BEGIN + "\n\n" + table(curves, runs) + "\n\n" + END + rest.split(END)[1])
+        file.write(text)
