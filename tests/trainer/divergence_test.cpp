@@ -62,19 +62,23 @@ TEST_CASE("a diverging step names the reference's operator and leaves the state 
 }
 
 TEST_CASE("a step after a diverging one has the bits of the reference", "[trainer][executor]") {
-    const program::JobSpec spec = test::small_job();
-    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-    const auto coefficients = program::Schedule(spec.train).at(0, 0);
-    const auto tokens = test::batch_of(spec, kBatchOfThree, 200);
-    test::ExecutorMachine machine(program, test::all_targets().front(), 2, {2}, kBatchOfThree);
-    program::SlotArrays broken = test::initial_state(spec);
-    broken.parameters[program.parameters.back().offset] = 3e38F;  // token 0's row of the embedding
-    REQUIRE(machine.step(coefficients, tokens, broken).diverged);
-    program::SlotArrays expected = test::initial_state(spec);
-    program::SlotArrays state = expected;
-    program::reference_step(program, coefficients, tokens, expected);
-    REQUIRE_FALSE(machine.step(coefficients, tokens, state).diverged);
-    CHECK(test::same(state, expected));
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto coefficients = program::Schedule(spec.train).at(0, 0);
+        const auto tokens = test::batch_of(spec, kBatchOfThree, 200);
+        for (const Target target : test::all_targets()) {
+            INFO(spec.name << ", " << to_text(target));
+            test::ExecutorMachine machine(program, target, 2, {2}, kBatchOfThree);
+            program::SlotArrays broken = test::initial_state(spec);
+            for (float& weight : broken.parameters) weight *= 3e30F;
+            REQUIRE(machine.step(coefficients, tokens, broken).diverged);
+            program::SlotArrays expected = test::initial_state(spec);
+            program::SlotArrays state = expected;
+            program::reference_step(program, coefficients, tokens, expected);
+            REQUIRE_FALSE(machine.step(coefficients, tokens, state).diverged);
+            CHECK(test::same(state, expected));
+        }
+    }
 }
 
 }  // namespace assay::trainer

@@ -78,7 +78,9 @@ TEST_CASE("largest magnitudes of rows and columns are those of the definition", 
             for (std::size_t j = cols; j < stride; ++j) x[i * stride + j] = 3e38F;
         }
         if (rows > 0 && random() % 4 == 0) {
-            x[random() % rows * stride + random() % cols] = -std::numeric_limits<float>::infinity();
+            x[random() % rows * stride + random() % cols] = random() % 2 == 0
+                                                                ? -std::numeric_limits<float>::infinity()
+                                                                : std::numeric_limits<float>::quiet_NaN();
         }
         // Columns begin with what earlier rows had; the place after the last one stays.
         std::vector<std::int32_t> columns(cols + 1), row(rows + 1, -7);

@@ -128,7 +128,9 @@ void CpuDevice::select(std::uint64_t first, std::uint64_t count) {
 }
 
 void CpuDevice::run(const GroupCall& call) {
-    for (const program::TensorId id : call.group.writes) maxima_[id].forget();
+    for (const program::TensorId id : call.group.writes) {
+        if (watched_[id] != MaximaOf::kNothing) maxima_[id].forget();
+    }
     switch (call.group.kind) {
         case GroupKind::kRows: return rows(call, 0);
         case GroupKind::kLinear: return linear(call);

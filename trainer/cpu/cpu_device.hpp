@@ -46,9 +46,14 @@ public:
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
 
+    /// By tensor of a program: of which the device finds largest magnitudes while it writes them.
+    static std::vector<MaximaOf> watched(const program::Program& program);
+    /// Bytes of them, of own_bytes().
+    [[nodiscard]] std::uint64_t maxima_bytes(const program::Program& program, const GroupShape& shape) const;
+
 protected:
     void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
-    void forget() override { moderate_ = {}; }
+    void forget_adopted() override { moderate_ = {}; }
     void forget_tensors() override;
 
 private:
@@ -79,10 +84,12 @@ private:
     void weight_gradient(const GroupCall& call);
     void column_gradient(const GroupCall& call);
     // Largest magnitudes of what exact-integer products read (cpu_watch.cpp).
-    static void list_watched(const program::Program& program, std::vector<bool>& watched);
-    [[nodiscard]] std::uint64_t maxima_bytes(const program::Program& program, const GroupShape& shape) const;
+    static void list_watched(const program::Program& program, std::vector<MaximaOf>& all);
+    static MaximaOf watch_of_logits(const program::Program& program);
+    // Columns that a thread watches at a time, at most.
+    static std::uint64_t share_columns(const program::Program& program, const std::vector<MaximaOf>& watched);
     void begin_watching();
-    // Of a group's watched outputs: which tensor, and where its columns lie in columns_of_share().
+    // Of a group's watched outputs: which tensor, and where its columns lie in next_share().
     struct Watched {
         program::TensorId id = 0;
         std::uint64_t column = 0;
@@ -91,9 +98,11 @@ private:
     static constexpr std::size_t kMostWatched = 4;
     // Prepares maxima_ of what the operators at `places` write row by row.
     std::span<const Watched> watch(std::span<const std::uint32_t> places);
-    // Memory for `columns` largest magnitudes for each thread, and the part of the next thread.
-    void take_share_columns(std::uint64_t columns);
-    std::int32_t* columns_of_share();
+    // Memory of the next thread that watches, for columns.
+    std::int32_t* next_share();
+    // Of all rows of a tensor that operators over rows wrote last, from row `first` on; else nothing.
+    [[nodiscard]] LaneMaxima row_maxima(program::TensorId id, std::uint64_t first = 0) const;
+    [[nodiscard]] LaneMaxima column_maxima(program::TensorId id, std::uint64_t first = 0) const;
     // Attention (cpu_attention.cpp).
     struct Heads;
     void warm_up();
@@ -104,7 +113,7 @@ private:
     // Head and loss (cpu_head.cpp).
     void head(const GroupCall& call);
     // Logits of `count` rows from row `at` on become losses and, in a step, their own gradient.
-    void losses(const GroupCall& call, std::uint64_t at, std::uint64_t count, bool with_gradient);
+    void loss_rows(const GroupCall& call, std::uint64_t at, std::uint64_t count);
     void logits(const GroupCall& call);
     // Embedding's gradient, and what happens once per step (cpu_update.cpp).
     void embedding_gradient(const GroupCall& call);
@@ -172,12 +181,13 @@ private:
     Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
 
-    std::vector<bool> watched_;         // by tensor
+    std::vector<MaximaOf> watched_;     // by tensor
     std::vector<TensorMaxima> maxima_;  // by tensor; of those that are watched
-    TensorMaxima logits_maxima_;        // of the rows at hand
+    MaximaOf logits_watch_ = MaximaOf::kNothing;
+    TensorMaxima logits_maxima_;  // of the rows at hand
     std::array<Watched, kMostWatched> watched_here_;
     std::vector<std::int32_t> share_memory_;
-    std::uint64_t share_columns_ = 0;
+    std::uint64_t columns_of_share_ = 0;
     std::atomic<std::uint64_t> next_share_ = 0;
 
     // Of the loaded tokens, T per sequence; kNone where there is none.

@@ -29,10 +29,10 @@ void CpuDevice::head(const GroupCall& call) {
         product.a.data = h;
         product.b.data = weight;
         product.c = logits;
-        product.a_maxima = maxima_[forward.operands[0]].of_rows(row_count(), at);
+        product.a_maxima = row_maxima(forward.operands[0], at);
         use_packed_weight(place_of(group, Kind::kHead), product);
         note(place_of(group, Kind::kHead), multiply(product));
-        losses(call, at, count, input_gradient != nullptr);
+        loss_rows(call, at, count);
         if (input_gradient == nullptr) continue;
         Product down = shape_of(*program_, *input_gradient, count);
         down.a.data = logits;
@@ -45,48 +45,45 @@ void CpuDevice::head(const GroupCall& call) {
         across.a.data = logits;
         across.b.data = h;
         across.c = out(call, *weight_gradient, 0);
-        across.start = start_of_gradient(first_ + at);
+        across.start = start_of_gradient(first_ * context_ + at);
         across.a_maxima = logits_maxima_.of_columns(count);
-        across.b_maxima = maxima_[forward.operands[0]].of_columns(row_count(), at);
+        across.b_maxima = column_maxima(forward.operands[0], at);
         note(place_of(group, Kind::kHeadWeightGradient), multiply(across));
     }
-    const float* losses_of_rows = call.scratch + call.head_rows * v;
+    const float* losses = call.scratch + call.head_rows * v;
     for (std::uint64_t s = 0; s < sequences_; ++s) {
-        loss_total_ =
-            arithmetic::loss_total_carry(view(losses_of_rows + s * context_, context_), loss_total_);
+        loss_total_ = arithmetic::loss_total_carry(view(losses + s * context_, context_), loss_total_);
     }
     float* loss = out(call, *find(group, Kind::kLossTotal), 0);
     *loss = loss_total_ * arithmetic::reciprocal(numbers_.tokens);
     note(place_of(group, Kind::kLossTotal), kernels_.all_finite({loss, 1}));
 }
 
-void CpuDevice::losses(const GroupCall& call, std::uint64_t at, std::uint64_t count, bool with_gradient) {
+void CpuDevice::loss_rows(const GroupCall& call, std::uint64_t at, std::uint64_t count) {
     constexpr std::size_t kGrain = 2;             // rows: least share of a thread
-    constexpr std::uint64_t kFloats = 1U << 16U;  // at a time: they stay in the second cache
+    constexpr std::uint64_t kFloats = 1U << 16U;  // at a time, where they are watched: of the second cache
     const std::uint64_t v = vocabulary_;
-    const std::size_t rows = std::clamp<std::uint64_t>(kFloats / v, 1, 4);
+    const bool is_step = find(call.group, Kind::kHeadInputGradient) != nullptr;
+    const bool is_watched = logits_watch_ != MaximaOf::kNothing;
+    const std::size_t at_once = is_watched ? std::clamp<std::uint64_t>(kFloats / v, 1, 4) : count;
     const float reciprocal = arithmetic::reciprocal(numbers_.tokens);
     float* const logits = call.scratch;
     float* const losses = logits + call.head_rows * v;
     const std::uint32_t index = place_of(call.group, Kind::kLossTokens);
-    // Of the gradient, which the two products that follow read.
-    const bool is_watched = with_gradient && program_->profile == program::Profile::kI16;
-    if (is_watched) {
-        logits_maxima_.prepare(count, v, context_);
-        take_share_columns(v);
-    }
+    if (is_watched) logits_maxima_.prepare({count, v, context_}, logits_watch_);
+    next_share_ = 0;
     pool_.split(count, kGrain, [&](std::size_t first, std::size_t last) {
         std::optional<TensorMaxima::Share> share;
-        if (is_watched) share.emplace(logits_maxima_, kernels_, columns_of_share());
-        for (std::size_t row = first; row < last; row += rows) {
-            const std::size_t now = std::min(rows, last - row);
+        if (is_watched) share.emplace(logits_maxima_, kernels_, next_share());
+        for (std::size_t row = first; row < last; row += at_once) {
+            const std::size_t now = std::min(at_once, last - row);
             const auto targets =
                 std::span<const std::uint32_t>(targets_).subspan(first_ * context_ + at + row, now);
             const auto part = floats(logits + row * v, now * v);
             const auto loss = floats(losses + at + row, now);
             // Of finite logits only the difference to the target's can overflow.
-            note(index, with_gradient ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
-                                      : kernels_.loss_rows_forward(v, targets, part, loss));
+            note(index, is_step ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
+                                : kernels_.loss_rows_forward(v, targets, part, loss));
             if (share) share->see(part.data(), row, now);
         }
     });

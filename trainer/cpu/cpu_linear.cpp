@@ -77,7 +77,7 @@ void CpuDevice::linear(const GroupCall& call) {
     product.a.data = in(call, one, 0);
     product.b.data = in(call, one, 1);
     product.c = out(call, one, 0);
-    product.a_maxima = maxima_[one.operands[0]].of_rows(row_count());
+    product.a_maxima = row_maxima(one.operands[0]);
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
     use_packed_weight(index, product);
     note(index, multiply(product));
@@ -92,9 +92,9 @@ void CpuDevice::weight_gradient(const GroupCall& call) {
     product.a.data = in(call, one, left);
     product.b.data = in(call, one, 1 - left);
     product.c = out(call, one, 0);
-    product.start = start_of_gradient(first_);
-    product.a_maxima = maxima_[one.operands[left]].of_columns(row_count());
-    product.b_maxima = maxima_[one.operands[1 - left]].of_columns(row_count());
+    product.start = start_of_gradient(first_ * context_);
+    product.a_maxima = column_maxima(one.operands[left]);
+    product.b_maxima = column_maxima(one.operands[1 - left]);
     note(index, multiply(product));
 }
 

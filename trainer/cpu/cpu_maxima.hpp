@@ -15,19 +15,27 @@
 
 namespace assay::trainer {
 
+/// Of what a tensor's largest magnitudes are wanted.
+enum class MaximaOf : std::uint8_t { kNothing, kRows, kRowsAndColumns };
+
 class TensorMaxima {
 public:
-    /// Bytes of those of a tensor [rows][cols] whose sequences have `context` rows each.
-    static std::uint64_t bytes(std::uint64_t rows, std::uint64_t cols, std::uint64_t context);
+    struct Shape {
+        std::uint64_t rows = 0;  ///< whole sequences
+        std::uint64_t cols = 0;
+        std::uint64_t context = 0;  ///< rows of a sequence
+    };
+    /// Bytes of those of a tensor.
+    static std::uint64_t bytes(const Shape& shape, MaximaOf what);
 
-    /// Begins anew: nothing of [rows][cols] has been seen. REQUIRES whole sequences. Throws std::bad_alloc;
-    /// takes no memory where it had as many rows before.
-    void prepare(std::uint64_t rows, std::uint64_t cols, std::uint64_t context);
+    /// Begins anew: nothing has been seen. REQUIRES something that is wanted. Throws std::bad_alloc; takes no
+    /// memory where a shape before had as many rows and columns.
+    void prepare(const Shape& shape, MaximaOf what);
     /// All rows have been seen: numbers mean something until prepare() or forget().
     void finish() { is_known_ = true; }
     void forget() { is_known_ = false; }
 
-    /// Of rows as lanes, row `first` being lane 0; nothing where they are not known for `rows` rows in all.
+    /// Of rows as lanes, row `first` being lane 0; nothing where they are not known of `rows` rows in all.
     [[nodiscard]] LaneMaxima of_rows(std::uint64_t rows, std::uint64_t first = 0) const;
     /// Of columns as lanes, over the rows from `first`, the start of a sequence, on.
     [[nodiscard]] LaneMaxima of_columns(std::uint64_t rows, std::uint64_t first = 0) const;
@@ -55,12 +63,10 @@ public:
     };
 
 private:
-    std::uint64_t rows_ = 0;
-    std::uint64_t cols_ = 0;
-    std::uint64_t context_ = 0;
+    Shape shape_;
     bool is_known_ = false;
     std::vector<std::int32_t> of_rows_;     // [block of columns][row]
-    std::vector<std::int32_t> of_columns_;  // [sequence][column]
+    std::vector<std::int32_t> of_columns_;  // [sequence][column]; empty where nobody wants them
     std::mutex mutex_;                      // of of_columns_ while shares end
 };
 

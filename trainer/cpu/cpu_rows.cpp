@@ -27,7 +27,7 @@ void CpuDevice::rows(const GroupCall& call, std::size_t skip) {
     const std::span<const Watched> watched = watch(places);
     pool_.split(row_count(), kGrain, [&](std::size_t first, std::size_t last) {
         std::array<std::optional<TensorMaxima::Share>, kMostWatched> shares;
-        std::int32_t* const columns = columns_of_share();
+        std::int32_t* const columns = next_share();
         for (std::size_t i = 0; i < watched.size(); ++i) {
             shares[i].emplace(maxima_[watched[i].id], kernels_, columns + watched[i].column);
         }

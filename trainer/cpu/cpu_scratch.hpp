@@ -13,7 +13,7 @@ namespace assay::trainer {
 inline constexpr std::uint64_t kTrialArrays = 3;
 inline constexpr std::uint64_t kTrialLength = 1024;
 
-/// A gradient of weights over the sequences of a step from `first` on: the first ones write it
+/// Of a gradient of weights over rows of a step from row `first` on: the first ones write it
 /// (PlanHints::starts_weight_gradients), the others add to it.
 inline ChainStart start_of_gradient(std::uint64_t first) {
     return first == 0 ? ChainStart::kZero : ChainStart::kCarry;

@@ -74,7 +74,7 @@ void Executor::list_cleared() {
     float* at = gradient_;
     float* const end = gradient_ + plan_.gradient;
     for (const auto& [first, size] : written) {
-        if (first < gradient_ || first >= end) continue;  // the head's own, beside a tied matrix
+        ASSAY_CHECK(at <= first && first + size <= end);  // each has one writer
         if (at < first) cleared_.emplace_back(at, first - at);
         at = first + size;
     }

@@ -75,7 +75,8 @@ public:
     void read(program::TensorId id, std::span<float> out) const;
     /// The same of the numbers from place `from` on.
     void read_part(program::TensorId id, std::uint64_t from, std::span<float> out) const;
-    /// Changes a number of a tensor. REQUIRES a call from `each`.
+    /// Changes a number of a tensor. REQUIRES a call from `each`. A device may write over what a gradient of
+    /// weights holds before its first term (PlanHints::starts_weight_gradients).
     void write(program::TensorId id, std::uint64_t at, float value);
 
     /// Gives tokens of sequence i (T+1 of them) of an evaluation.

@@ -43,7 +43,7 @@ void HostDevice::write(float* to, std::span<const float> from) {
 }
 
 float* HostDevice::adopt(std::span<float> host) {
-    forget();
+    forget_adopted();
     return host.data();
 }
 
@@ -107,7 +107,7 @@ base::Outcome<bool> HostDevice::merge(const RoundLaw& law,
                                       std::span<const program::Contribution> contributions,
                                       DeviceArray parameters, DeviceArray outer_momentum) {
     ASSAY_TRY(check_merge(contributions, parameters, outer_momentum));
-    forget();
+    forget_adopted();
     const bool has_kernel = with_.outer_nesterov != nullptr && law.row.outer == &program::kOuterNesterov;
     return has_kernel ? merge_on_threads(law, contributions, parameters, outer_momentum)
                       : merge_by_row(law, contributions, parameters, outer_momentum);

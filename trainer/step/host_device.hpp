@@ -53,7 +53,7 @@ protected:
     /// Told that the host has changed numbers of tensors.
     virtual void forget_tensors() {}
     /// Told that adopted arrays may hold other numbers than the last step left there.
-    virtual void forget() {}
+    virtual void forget_adopted() {}
 
 private:
     // share() of work that stays where it is: nothing is allocated for it.

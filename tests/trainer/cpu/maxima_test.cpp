@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <random>
 #include <thread>
 
 #include "contracts/arithmetic/product_rule.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
 #include "trainer/reference/reference_device.hpp"
 
@@ -78,7 +80,7 @@ TEST_CASE("largest magnitudes are those of the tensor wherever threads cut its r
             const std::uint64_t context = 7;
             for (const std::uint64_t cut : {std::uint64_t{1}, rows / 2, rows - 1}) {
                 const Matrix x(rows, cols, seed++);
-                maxima.prepare(rows, cols, context);
+                maxima.prepare({rows, cols, context}, MaximaOf::kRowsAndColumns);
                 CHECK(maxima.of_rows(rows).data == nullptr);
                 std::thread other([&] { see(maxima, table, x, cut, rows, 3); });
                 see(maxima, table, x, 0, cut, 2);
@@ -100,17 +102,74 @@ TEST_CASE("rows longer than a block of an exact product have a largest magnitude
           "[trainer]") {
     const Matrix x(4, kBlock + 37, 5);
     TensorMaxima maxima;
-    maxima.prepare(x.rows, x.cols, 2);
+    maxima.prepare({x.rows, x.cols, 2}, MaximaOf::kRowsAndColumns);
     see(maxima, kernels(test::all_targets().front()), x, 0, x.rows, 4);
     maxima.finish();
     require_known(maxima, x, 2);
     CHECK(maxima.of_columns(x.rows, 2).data == maxima.of_columns(x.rows).data + x.cols);
 }
 
+TEST_CASE("largest magnitudes take the memory that was said, those of rows alone less", "[trainer]") {
+    const TensorMaxima::Shape shape{40, kBlock + 3, 20}, fewer{20, kBlock + 3, 20};
+    for (const MaximaOf what : {MaximaOf::kRows, MaximaOf::kRowsAndColumns}) {
+        TensorMaxima maxima;
+        const std::uint64_t before = test::heap_bytes().plain;
+        maxima.prepare(shape, what);
+        const std::uint64_t taken = test::heap_bytes().plain - before;
+        CHECK(taken == TensorMaxima::bytes(shape, what));
+        maxima.prepare(fewer, what);
+        maxima.prepare(shape, what);
+        CHECK(test::heap_bytes().plain - before == taken);
+        maxima.finish();
+        CHECK((maxima.of_columns(shape.rows).data != nullptr) == (what == MaximaOf::kRowsAndColumns));
+    }
+    CHECK(TensorMaxima::bytes(shape, MaximaOf::kRows) == 4 * 2 * shape.rows);
+    CHECK(TensorMaxima::bytes(shape, MaximaOf::kNothing) == 0);
+}
+
+TEST_CASE("watched are outputs of norms and activations and gradients of sums, where products read them",
+          "[trainer]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        INFO(spec.name);
+        for (const bool is_step : {true, false}) {
+            const auto program = is_step ? program::build_step_program(spec.model, spec.train, spec.profile)
+                                         : program::build_evaluate_program(spec.model, spec.profile);
+            const std::vector<MaximaOf> watched = CpuDevice::watched(program);
+            std::map<MaximaOf, std::size_t> found;
+            for (const program::Operator& one : program.operators) {
+                for (const program::TensorId id : one.outputs) {
+                    ++found[watched[id]];
+                    if (watched[id] != MaximaOf::kNothing) CHECK(group_kind(one) == GroupKind::kRows);
+                }
+            }
+            if (spec.profile == program::Profile::kF32) {
+                CHECK(found.size() == 1);
+                continue;
+            }
+            // Of each layer two norms and an activation, and the norm before the head; backwards the sum's
+            // gradient twice, and the activation's.
+            const std::size_t layers = spec.model.layers;
+            CHECK(found[MaximaOf::kRows] == (is_step ? 0 : 3 * layers + 1));
+            CHECK(found[MaximaOf::kRowsAndColumns] == (is_step ? 6 * layers + 1 : 0));
+        }
+    }
+}
+
 namespace {
-// The rows that the first product of a step writes, when the host changes a number of what it multiplies as
-// soon as it is written.
-std::vector<float> product_of_changed(Device& device, float number) {
+// Gives out memory of the heap and remembers where the last of it is.
+class SeenArena final : public Arena {
+public:
+    float* allocate(std::size_t count) override { return last = heap_->allocate(count); }
+    [[nodiscard]] std::string_view name() const override { return "seen"; }
+    float* last = nullptr;
+
+private:
+    std::unique_ptr<Arena> heap_ = make_heap_arena();
+};
+
+// The rows that the first product of a step writes, when a number of what it multiplies is changed as soon as
+// it is written: through the device or, where `arena` has given it its memory, behind its back.
+std::vector<float> product_of_changed(Device& device, float number, const SeenArena* arena = nullptr) {
     program::JobSpec spec = test::small_jobs().back();
     REQUIRE(spec.profile == program::Profile::kI16);
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -122,28 +181,94 @@ std::vector<float> product_of_changed(Device& device, float number) {
     PlanChoice choice{2};
     choice.grouping = Grouping::kOperators;
     Executor executor(program, device, plan_allocation(program, device, choice, 2));
+    float* behind = nullptr;
+    if (arena != nullptr) {
+        for (const PlannedGroup& planned : executor.plan().groups) {
+            for (const PlannedGroup::Place& place : planned.places) {
+                if (place.tensor == operand) behind = arena->last + place.offset;
+            }
+        }
+        REQUIRE(behind != nullptr);
+    }
     program::SlotArrays state = test::initial_state(spec);
     AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
     std::vector<float> found(2 * spec.model.context * program.tensors[output].cols);
     executor.run_each(product, program::Schedule(spec.train).at(0, 0), test::batch_of(spec, 2, 3),
                       adopted.at(), [&](const Executor::Ran& ran) {
-                          if (ran.index == writer) executor.write(operand, 0, number);
+                          if (ran.index == writer) {
+                              if (behind != nullptr) {
+                                  *behind = number;
+                              } else {
+                                  executor.write(operand, 0, number);
+                              }
+                          }
                           if (ran.index == product) executor.read(output, found);
                       });
     return found;
 }
+
+// So large that by the scale from before it would not fit 16 bits.
+constexpr float kLarge = 1e6F;
 }  // namespace
 
 TEST_CASE("a number that the host changes is in what the next product multiplies", "[trainer]") {
     ReferenceDevice law;
-    // So large that by the scale from before it would not fit 16 bits.
-    constexpr float kLarge = 1e6F;
     const std::vector<float> expected = product_of_changed(law, kLarge);
     CHECK_FALSE(test::same(expected, product_of_changed(law, 1.0F)));
     for (const Target target : test::all_targets()) {
         INFO(to_text(target));
         CpuDevice device(target, 2, nullptr);
         CHECK(test::same(expected, product_of_changed(device, kLarge)));
+    }
+}
+
+TEST_CASE("a product takes the scales that whoever wrote its operand has found", "[trainer]") {
+    // So a number that gets there behind the device's back has not the scale that it needs. The guard, which
+    // looks at numbers alone, would say so.
+    ReferenceDevice law;
+    const std::vector<float> expected = product_of_changed(law, kLarge);
+    for (const Target target : test::all_targets()) {
+        INFO(to_text(target));
+        SeenArena arena;
+        CpuDevice device(target, 1, &arena);
+        CHECK_FALSE(test::same(expected, product_of_changed(device, kLarge, &arena)));
+    }
+}
+
+TEST_CASE("steps and evaluations take turns on one device, with a last micro-batch that is smaller",
+          "[trainer]") {
+    constexpr std::uint32_t kBatch = 5;
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        INFO(spec.name);
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto evaluation = program::build_evaluate_program(spec.model, spec.profile);
+        const program::Schedule schedule(spec.train);
+        CpuDevice device(test::all_targets().front(), 2, nullptr);
+        Executor steps(program, device, plan_allocation(program, device, {2}, kBatch));
+        Executor losses(evaluation, device, plan_allocation(evaluation, device, {3}, 3));
+        program::SlotArrays state = test::initial_state(spec), expected = state;
+        for (std::uint32_t step = 0; step < 3; ++step) {
+            const auto tokens = test::batch_of(spec, kBatch, 40 + step);
+            {
+                AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
+                REQUIRE_FALSE(steps.step(schedule.at(0, step), tokens, adopted.at()).diverged);
+                adopted.sync();
+            }
+            program::reference_step(program, schedule.at(0, step), tokens, expected);
+            REQUIRE(test::same(state, expected));
+            const std::uint64_t length = spec.model.context + 1;
+            const AdoptedReadOnly adopted(device, state.parameters);
+            const auto loss =
+                losses.evaluate(adopted.at(), kBatch,
+                                [&](std::uint64_t i, std::span<std::uint32_t> out) {
+                                    std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * length),
+                                                length, out.begin());
+                                },
+                                {});
+            const auto law = program::reference_loss(evaluation, tokens, state.parameters);
+            REQUIRE(loss);
+            REQUIRE(std::bit_cast<std::uint32_t>(*loss) == std::bit_cast<std::uint32_t>(*law));
+        }
     }
 }
 

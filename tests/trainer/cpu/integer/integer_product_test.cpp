@@ -26,13 +26,14 @@ struct ProductCase {
     int layout = 0;  // bit 0: a lies by columns, bit 1: b does, bit 2: neither stride of a is 1
 };
 
-// Largest magnitudes of `lanes` lanes in each block of k, two apart from what a caller would pack.
+// Largest magnitudes of `lanes` lanes in each block of k, in rows that are two longer than the lanes.
 struct KnownMaxima {
-    KnownMaxima(MatrixView view, bool is_a, std::uint64_t lanes, std::uint64_t k, std::uint64_t block)
+    enum class Of : std::uint8_t { kA, kB };
+    KnownMaxima(Of side, MatrixView view, std::uint64_t lanes, std::uint64_t k, std::uint64_t block)
         : stride(lanes + 2), values((k + block - 1) / block * stride, -1) {
         for (std::uint64_t lane = 0; lane < lanes; ++lane) {
             for (std::uint64_t at = 0; at < k; ++at) {
-                const std::uint64_t row = is_a ? lane : at, col = is_a ? at : lane;
+                const std::uint64_t row = side == Of::kA ? lane : at, col = side == Of::kA ? at : lane;
                 const float x = view.data[row * view.row_stride + col * view.col_stride];
                 std::int32_t& most = values[at / block * stride + lane];
                 most = std::max(most, std::bit_cast<std::int32_t>(x) & 0x7fffffff);
@@ -75,7 +76,8 @@ void check(const test::Named& named, const ProductCase& x, std::mt19937& random,
     REQUIRE(test::same(expected, c));
     REQUIRE(said == finite);
     // The same where whoever wrote the operands has found their largest magnitudes.
-    const KnownMaxima of_a(p.a, true, x.m, x.k, x.rule.block), of_b(p.b, false, x.n, x.k, x.rule.block);
+    const KnownMaxima of_a(KnownMaxima::Of::kA, p.a, x.m, x.k, x.rule.block),
+        of_b(KnownMaxima::Of::kB, p.b, x.n, x.k, x.rule.block);
     c = before;
     p.a_maxima = of_a.view();
     REQUIRE(product(*named.machine, p, pool, x.limits) == finite);
