@@ -175,6 +175,7 @@ printf 'amx: %s on an emulated Sapphire Rapids; its console is %s\n' "$(cat linu
 # Powering off is a panic to Bochs: what the console says decides.
 ./bochs -q -f bochsrc >bochs.out 2>&1 </dev/null || true
 cat serial.txt
-for passed in 'amx: integer_test passed' 'vectors: integer_test passed on '{vnni,avx512,avxvnni} 'amx: golden_steps passed'; do
+for passed in 'amx: integer_test passed' 'vectors: integer_test passed on '{vnni,avx512,avxvnni} \
+    'amx: golden_steps passed'; do
     grep -q "^$passed" serial.txt || fail "not said: $passed" "read $work/serial.txt and bochs.log"
 done
