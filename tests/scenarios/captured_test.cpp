@@ -28,7 +28,6 @@ ScenarioPlan captured_plan() {
     ScenarioPlan plan = impatient_plan();
     plan.job = small_plan().job;
     plan.job.rounds = 2;
-    plan.params.ask_commit_window = 60 * kPatience;
     // Before speeds are measured a player has three of them.
     plan.params.commit_window = 100 * kPatience;
     plan.params.audit_seal_window = 90 * kPatience;

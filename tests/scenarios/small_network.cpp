@@ -36,9 +36,10 @@ contracts::Params quick_params() {
     // of its last round: six seconds.
     params.audit_seal_window = 40 * kPatience;
     params.claim_window = 3 * params.audit_seal_window;
-    // Nobody can know that all asks are in, so these two windows run to their end: two seconds each.
-    params.ask_commit_window = 40 * kPatience;
-    params.ask_reveal_window = 40 * kPatience;
+    // Nobody can know that all asks are in, so these two windows run to their end: three and four seconds. A
+    // busy machine may hold every miner back for two, and a job for which nobody has opened an ask is over.
+    params.ask_commit_window = 60 * kPatience;
+    params.ask_reveal_window = 80 * kPatience;
     return params;
 }
 

@@ -51,7 +51,6 @@ std::vector<std::string> throughout(const std::string& kind, std::uint32_t round
 ScenarioPlan zoo_plan() {
     ScenarioPlan plan = small_plan();
     plan.params.ask_commit_window = 100 * kPatience;
-    plan.params.ask_reveal_window = 60 * kPatience;
     return plan;
 }
 
