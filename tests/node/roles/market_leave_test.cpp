@@ -63,8 +63,8 @@ TEST_CASE("a miner that pauses takes no place that others left") {
     market.party("sid").ended = true;
     REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
     const auto moe = market.party("moe").node.public_key();
-    CHECK(std::none_of(market.job()->roster.begin(), market.job()->roster.end(),
-                       [&](const auto& entry) { return entry.node == moe; }));
+    const auto roster = market.job()->roster;
+    CHECK(std::none_of(roster.begin(), roster.end(), [&](const auto& entry) { return entry.node == moe; }));
 }
 
 TEST_CASE("a miner that drains opens its ask, does its work, waits for its window, and ends well") {
