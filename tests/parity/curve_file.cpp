@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "tests/parity/durable.hpp"
+#include "trainer/data/files.hpp"
 
 namespace assay::parity {
 
@@ -25,7 +25,7 @@ base::Outcome<void> CurveFile::check() const {
 
 base::Outcome<void> CurveFile::finish() {
     ASSAY_TRY(check());
-    return make_durable(path_);
+    return trainer::write_file(path_, base::as_bytes(text_));
 }
 
 }  // namespace assay::parity

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/parity/run_state.hpp"
 
-#include <array>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "contracts/base/codec.hpp"
-#include "tests/parity/durable.hpp"
 #include "trainer/data/files.hpp"
 #include "trainer/run/state_bytes.hpp"
 
@@ -62,17 +60,16 @@ base::Outcome<void> save_run_state(const ParityJob& job, const RunState& state) 
                                                        .parameters = slot.parameters.size(),
                                                        .microseconds = state.microseconds,
                                                        .curve = state.curve});
-    std::array<base::ByteView, 6> parts = {base::as_bytes(kMagic),
-                                           head,
-                                           trainer::array_file(slot.parameters),
-                                           trainer::array_file(slot.first_moment),
-                                           trainer::array_file(slot.second_moment),
-                                           {}};
-    base::Hasher hasher(kHashTag);
-    for (const base::ByteView part : parts) hasher.add(part);
-    const base::Hash256 hash = hasher.finish();
-    parts.back() = hash.view();
-    return write_durably(job.state, parts);
+    base::Bytes file;
+    file.reserve(kMagic.size() + head.size() + 3 * slot.parameters.size() * sizeof(float) + kHashBytes);
+    for (const base::ByteView part :
+         {base::as_bytes(kMagic), base::ByteView(head), trainer::array_file(slot.parameters),
+          trainer::array_file(slot.first_moment), trainer::array_file(slot.second_moment)}) {
+        file.insert(file.end(), part.begin(), part.end());
+    }
+    const base::Hash256 hash = base::hash(kHashTag, file);
+    file.insert(file.end(), hash.bytes.begin(), hash.bytes.end());
+    return trainer::write_file(job.state, file);
 }
 
 base::Outcome<std::optional<RunState>> load_run_state(const ParityJob& job) {

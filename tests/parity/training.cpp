@@ -109,7 +109,7 @@ private:
 
     base::Outcome<void> save() {
         if (job_.state.empty() || (slot_.step % job_.save != 0 && slot_.step != job_.until)) return {};
-        // The state lends its arrays to what is saved: a copy would be of a gigabyte and more.
+        // The arrays are lent, not copied: they are of a gigabyte and more.
         RunState state{.curve = curve_.text(), .microseconds = microseconds(), .slot = std::move(slot_)};
         auto saved = save_run_state(job_, state);
         slot_ = std::move(state.slot);
