@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 extern char** environ;
@@ -225,6 +226,14 @@ ExitStatus Process::wait() {
             status_ = ExitStatus{.code = 127, .signal = 0};
     }
     return *status_;
+}
+
+std::optional<std::chrono::nanoseconds> Process::processor_time() const {
+    clockid_t clock{};
+    timespec used{};
+    if (pid_ <= 0 || status_ || clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return std::nullopt;
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 ExitStatus Process::terminate(std::chrono::milliseconds grace) {

@@ -2,7 +2,6 @@
 #include "node/worker/worker_report.hpp"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <charconv>
 #include <chrono>
@@ -11,6 +10,7 @@
 
 #include "node/runtime/process.hpp"
 #include "node/wire/descriptor.hpp"
+#include "node/worker/hang_detector.hpp"
 
 namespace assay::node {
 
@@ -20,8 +20,7 @@ using base::fail;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};  // at the running child and at the wish to stop
-constexpr std::chrono::minutes kPatience{5};    // with one target: it takes seconds on a slow machine
-constexpr int kLowestPriority = 19;
+constexpr std::chrono::minutes kPatience{5};    // with one target: it takes seconds of a slow processor
 constexpr std::size_t kMostOutput = 1U << 20;
 
 struct WorkerRun {
@@ -49,7 +48,6 @@ private:
     frames::Descriptor file_;
 };
 
-// Runs the worker program with the lowest priority: no unit of work waits for it.
 base::Outcome<WorkerRun> run_worker(const WorkerOptions& options, std::vector<std::string> arguments,
                                     const std::stop_token& stop) {
     ASSAY_ASSIGN(ProcessOptions process, process_of(options, std::move(arguments)));
@@ -58,12 +56,12 @@ base::Outcome<WorkerRun> run_worker(const WorkerOptions& options, std::vector<st
     process.stdout_file = out.path();
     process.stderr_file = err.path();
     ASSAY_ASSIGN(auto child, Process::spawn(process));
-    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(child.pid()), kLowestPriority));
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    HangDetector detector(kPatience, kLook);
     std::optional<ExitStatus> ended;
     while (!(ended = child.wait(kLook))) {
         if (stop.stop_requested()) return fail(ErrorKind::kInterrupted, "the self-check was stopped", "");
-        if (std::chrono::steady_clock::now() >= until)
+        const auto used = child.processor_time();
+        if (used && detector.hangs(*used))
             return fail(ErrorKind::kPreflight, "the worker does not end", "look at the device it hangs on");
     }
     WorkerRun run{*ended, {}, {}};

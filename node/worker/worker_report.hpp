@@ -44,8 +44,8 @@ struct SelfTestReport {
 };
 
 /// The self-test of `options.device` on the target in `options.targets`, in a process of its own. Errors: the
-/// worker's own when the device is not there; kPreflight when the process does not end within minutes, or
-/// ends otherwise; kInterrupted when stopped; kNotFound without a worker program.
+/// worker's own when the device is not there; kPreflight when the process hangs, as HangDetector tells it
+/// with five minutes, or ends otherwise; kInterrupted when stopped; kNotFound without a worker program.
 base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop = {});
 
 }  // namespace assay::node

@@ -85,6 +85,23 @@ TEST_CASE("terminate is polite first, and kills what does not listen, with its o
     REQUIRE_FALSE(alive());
 }
 
+TEST_CASE("a child's processor time grows while it computes, stands while it sleeps, and ends with it") {
+    auto busy = Process::spawn(shell("while :; do :; done")).value();
+    auto idle = Process::spawn(shell("exec sleep 600")).value();
+    while (busy.processor_time().value() < 20ms) std::this_thread::sleep_for(5ms);
+    // Its own start takes a while.
+    auto before = idle.processor_time().value();
+    for (bool still = false; !still;) {
+        std::this_thread::sleep_for(50ms);
+        const auto now = idle.processor_time().value();
+        still = now == before;
+        before = now;
+    }
+    CHECK(before < 10s);
+    busy.kill();
+    CHECK_FALSE(busy.processor_time().has_value());
+}
+
 TEST_CASE("a program that is missing or is none is an error, not a child") {
     REQUIRE(Process::spawn({.program = "/nowhere/assay"}).error().kind == base::ErrorKind::kNotFound);
     const test::TemporaryFolder folder;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/hang_detector.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace assay::node;
+using namespace std::chrono_literals;
+
+TEST_CASE("a process hangs that uses the limit of processor time, however long that takes it") {
+    HangDetector quick(5min, 50ms);
+    CHECK_FALSE(quick.hangs(4min));
+    CHECK(quick.hangs(5min));
+
+    HangDetector starved(5min, 50ms);
+    HangDetector::Duration used = 0ms;
+    for (int look = 0; look < 100'000; ++look) CHECK_FALSE(starved.hangs(used += 1ms));
+    CHECK(starved.hangs(5min));
+}
+
+TEST_CASE("a process hangs that uses no processor time at looks that make up the limit") {
+    HangDetector detector(1s, 100ms);
+    CHECK_FALSE(detector.hangs(30ms));
+    for (int look = 1; look < 10; ++look) CHECK_FALSE(detector.hangs(30ms));
+    CHECK(detector.hangs(30ms));
+}
+
+TEST_CASE("the least processor time begins the wait again") {
+    HangDetector detector(1s, 100ms);
+    for (int look = 1; look < 10; ++look) CHECK_FALSE(detector.hangs(0ms));
+    CHECK_FALSE(detector.hangs(1ns));
+    for (int look = 1; look < 10; ++look) CHECK_FALSE(detector.hangs(1ns));
+    CHECK(detector.hangs(1ns));
+}
