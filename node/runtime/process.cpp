@@ -205,6 +205,8 @@ std::optional<ExitStatus> Process::poll() {
     int status = 0;
     const pid_t ended = waitpid(pid_, &status, WNOHANG);
     if (ended == pid_) status_ = from_wait(status);
+    // Its end was taken by the system, as it does where SIGCHLD is ignored.
+    if (ended < 0 && errno == ECHILD) status_ = ExitStatus{.code = 127, .signal = 0};
     return status_;
 }
 

@@ -56,7 +56,8 @@ public:
     /// Waits at most that long.
     std::optional<ExitStatus> wait(std::chrono::milliseconds patience);
     ExitStatus wait();
-    /// Processor time that its threads have used, its children's not among it; nothing once it has ended.
+    /// Processor time that its threads have used, its children's not among it; nothing once its end was seen,
+    /// or where the clock cannot be read.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> processor_time() const;
     /// SIGTERM to its process group, SIGKILL after `grace`.
     ExitStatus terminate(std::chrono::milliseconds grace = std::chrono::seconds(5));

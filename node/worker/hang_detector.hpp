@@ -7,8 +7,9 @@
 namespace assay::node {
 
 /// A process hangs when it has used `limit` of processor time, or has used none at looks that make up
-/// `limit`. How long it takes says nothing: beside a miner that computes on every core, a check of low
-/// priority takes many times its own time, and a machine that sleeps takes hours of anybody's.
+/// `limit`. That it runs long says nothing: beside a miner that computes on every core, a check of low
+/// priority takes many times its own time. Whoever waits needs a limit of its own for a process that wakes
+/// now and then.
 class HangDetector {
 public:
     using Duration = std::chrono::nanoseconds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/worker/self_check.hpp"
 
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include "node/worker/device_list.hpp"
 #include "node/worker/worker_report.hpp"
@@ -13,9 +13,10 @@ using base::fail;
 
 namespace {
 
-// A tenth of a worker's share of a core. At 19 it has a seventieth: beside a miner that trains on every core
-// a check of seconds would take many minutes.
-constexpr int kLowPriority = 10;
+// With this more niceness than the worker has a check gets a tenth of the worker's share of a core. With 19
+// it would get a seventieth: beside a miner that trains on every core a check of seconds would take many
+// minutes.
+constexpr int kNicer = 10;
 
 base::Outcome<void> check_target(const WorkerOptions& options, const std::string& target,
                                  const std::stop_token& stop) {
@@ -29,14 +30,19 @@ base::Outcome<void> check_target(const WorkerOptions& options, const std::string
     if (!tested.ok() && tested.error().kind != ErrorKind::kPreflight) return base::failed(tested.error());
     const std::string where =
         (options.device.empty() ? "" : "device " + options.device + ", ") + "target " + target + ": ";
-    const std::string what = !tested.ok() ? tested.error().what
-                             : tested->differs.empty()
-                                 ? "the worker's self-test gives other bits"
-                                 : "the worker's self-test differs in " + tested->differs;
+    const std::string fix =
+        "test this machine's memory and processor; ASSAY_TARGETS leaves a target out, and what was committed "
+        "before can still be served and revealed by a start without it";
+    if (!tested.ok()) {
+        return fail(ErrorKind::kPreflight,
+                    where + tested.error().what +
+                        ": nothing shows that this machine computes right there, so it may not train",
+                    fix);
+    }
+    const std::string what = tested->differs.empty() ? "the worker's self-test gives other bits"
+                                                     : "the worker's self-test differs in " + tested->differs;
     return fail(ErrorKind::kPreflight,
-                where + what + ": this machine or build computes other bits there and may not train",
-                "test this machine's memory and processor; ASSAY_TARGETS leaves a target out, and what was "
-                "committed before can still be served and revealed by a start without it");
+                where + what + ": this machine or build computes other bits there and may not train", fix);
 }
 
 }  // namespace
@@ -57,8 +63,8 @@ SelfCheck::SelfCheck(WorkerOptions options, std::vector<std::string> targets,
       thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 void SelfCheck::watch(const std::stop_token& stop) {
-    // Of this thread, and of the processes that it starts.
-    static_cast<void>(::setpriority(PRIO_PROCESS, 0, kLowPriority));
+    // On Linux of this thread alone, and of the processes that it starts.
+    [[maybe_unused]] const int niceness = ::nice(kNicer);
     while (true) {
         {
             std::unique_lock lock(mutex_);

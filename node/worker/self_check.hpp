@@ -26,10 +26,10 @@ inline constexpr std::chrono::minutes kSelfCheckInterval{60};
 base::Outcome<void> check_targets(const WorkerOptions& options, const std::vector<std::string>& targets,
                                   const std::stop_token& stop = {});
 
-/// Checks the targets once in every `interval` until it is destroyed. The checks are processes of low
-/// priority (nice 10) beside the worker, so that they delay no unit by much. `fault` is called once, from a
-/// thread of its own, with the first target that fails; after that nothing more is checked. A check that
-/// could not be made (no memory for a process) is made again an interval later.
+/// Checks the targets once in every `interval` until it is destroyed. The checks are processes of lower
+/// priority than the worker (10 more in niceness), so that they delay no unit by much. `fault` is called
+/// once, from a thread of its own, with the first target that fails; after that nothing more is checked. A
+/// check that could not be made (no memory for a process) is made again an interval later.
 class SelfCheck {
 public:
     SelfCheck(WorkerOptions options, std::vector<std::string> targets, std::chrono::milliseconds interval,

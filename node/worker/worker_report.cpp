@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -20,7 +21,7 @@ using base::fail;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};  // at the running child and at the wish to stop
-constexpr std::chrono::minutes kPatience{5};    // with one target: it takes seconds of a slow processor
+constexpr std::chrono::hours kLongest{1};       // for a child that neither ends nor hangs
 constexpr std::size_t kMostOutput = 1U << 20;
 
 struct WorkerRun {
@@ -49,20 +50,25 @@ private:
 };
 
 base::Outcome<WorkerRun> run_worker(const WorkerOptions& options, std::vector<std::string> arguments,
-                                    const std::stop_token& stop) {
+                                    const std::stop_token& stop, std::chrono::milliseconds patience) {
     ASSAY_ASSIGN(ProcessOptions process, process_of(options, std::move(arguments)));
     ASSAY_ASSIGN(const WorkerOutput out, WorkerOutput::make());
     ASSAY_ASSIGN(const WorkerOutput err, WorkerOutput::make());
     process.stdout_file = out.path();
     process.stderr_file = err.path();
     ASSAY_ASSIGN(auto child, Process::spawn(process));
-    HangDetector detector(kPatience, kLook);
+    HangDetector detector(patience * std::max(1U, options.threads), kLook);
     std::optional<ExitStatus> ended;
+    std::chrono::nanoseconds used{0};
+    std::chrono::milliseconds waited{0};
     while (!(ended = child.wait(kLook))) {
         if (stop.stop_requested()) return fail(ErrorKind::kInterrupted, "the self-check was stopped", "");
-        const auto used = child.processor_time();
-        if (used && detector.hangs(*used))
+        used = child.processor_time().value_or(used);
+        if (detector.hangs(used))
             return fail(ErrorKind::kPreflight, "the worker does not end", "look at the device it hangs on");
+        if ((waited += kLook) >= kLongest)
+            return fail(ErrorKind::kFailure, "the worker did not end within an hour",
+                        "look at what else this machine computes, and at the device");
     }
     WorkerRun run{*ended, {}, {}};
     ASSAY_ASSIGN(run.out, out.text());
@@ -127,14 +133,15 @@ base::Outcome<CardReport> list_cards(const WorkerOptions& options) {
     WorkerOptions whole = options;
     whole.device.clear();
     whole.targets.clear();
-    ASSAY_ASSIGN(const WorkerRun run, run_worker(whole, {"--cards"}, {}));
+    ASSAY_ASSIGN(const WorkerRun run, run_worker(whole, {"--cards"}, {}, kSelfTestPatience));
     if (run.ended.success()) return parse_cards(run.out);
     return fail(ErrorKind::kPreflight, "listing NVIDIA's cards ends with " + to_text(run.ended),
                 "look at the driver with nvidia-smi");
 }
 
-base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop) {
-    ASSAY_ASSIGN(const WorkerRun run, run_worker(options, {"--self-test"}, stop));
+base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop,
+                                            std::chrono::milliseconds patience) {
+    ASSAY_ASSIGN(const WorkerRun run, run_worker(options, {"--self-test"}, stop, patience));
     std::istringstream out(run.out);
     SelfTestReport report;
     std::string verdict;

@@ -4,6 +4,7 @@
 // never by a process that holds keys.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -37,6 +38,9 @@ base::Outcome<CardReport> list_cards(const WorkerOptions& options);
 /// The same of what the program prints.
 base::Outcome<CardReport> parse_cards(const std::string& lines);
 
+/// Of a self-test, which takes seconds of a slow processor.
+inline constexpr std::chrono::minutes kSelfTestPatience{5};
+
 struct SelfTestReport {
     std::string root;     ///< in hexadecimal
     bool sound = false;   ///< the known one
@@ -45,7 +49,9 @@ struct SelfTestReport {
 
 /// The self-test of `options.device` on the target in `options.targets`, in a process of its own. Errors: the
 /// worker's own when the device is not there; kPreflight when the process hangs, as HangDetector tells it
-/// with five minutes, or ends otherwise; kInterrupted when stopped; kNotFound without a worker program.
-base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop = {});
+/// with `patience` for each thread, or ends otherwise; kFailure when it neither ends nor hangs for an hour;
+/// kInterrupted when stopped; kNotFound without a worker program.
+base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop = {},
+                                            std::chrono::milliseconds patience = kSelfTestPatience);
 
 }  // namespace assay::node

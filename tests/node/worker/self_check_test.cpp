@@ -2,11 +2,13 @@
 // The check of every kernel target: of this machine's worker, and of a program that fails on one target.
 #include "node/worker/self_check.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <future>
 
+#include "node/worker/worker_report.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -78,6 +80,44 @@ TEST_CASE("a card whose check could not be made has not shown other bits; a proc
     REQUIRE_FALSE(card.ok());
     CHECK(card.error().kind == base::ErrorKind::kFailure);
     CHECK(card.error().what == "no memory is free");
+}
+
+TEST_CASE("a check in the background has ten more niceness than its process, one that is waited for none") {
+    const test::TemporaryFolder folder;
+    const std::string said = (folder.path() / "said").string(), known = (folder.path() / "nice").string();
+    WorkerOptions worker;
+    worker.program = folder.path() / "nice.sh";
+    std::ofstream(worker.program) << "#!/bin/sh\nnice > " << said << " && mv " << said << " " << known
+                                  << "\necho root ok\n";
+    std::filesystem::permissions(worker.program, std::filesystem::perms::owner_all);
+    REQUIRE(check_targets(worker, {"scalar"}).ok());
+    const int own = std::stoi(text_of(known));
+    std::filesystem::remove(known);
+    {
+        SelfCheck check(worker, {"scalar"}, std::chrono::milliseconds(0), [](const base::Error&) {});
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!std::filesystem::exists(known)) {
+            REQUIRE(std::chrono::steady_clock::now() < until);
+            std::this_thread::yield();
+        }
+        CHECK(std::stoi(text_of(known)) == std::min(own + 10, 19));
+    }
+    REQUIRE(check_targets(worker, {"scalar"}).ok());
+    CHECK(std::stoi(text_of(known)) == own);
+}
+
+TEST_CASE("a self-test that hangs, busy or not, is ended, and says nothing of bits") {
+    const test::TemporaryFolder folder;
+    for (const char* script : {"exec sleep 600", "while :; do :; done"}) {
+        WorkerOptions worker;
+        worker.program = folder.path() / "hang.sh";
+        std::ofstream(worker.program) << "#!/bin/sh\n" << script << "\n";
+        std::filesystem::permissions(worker.program, std::filesystem::perms::owner_all);
+        const auto tested = run_self_test(worker, {}, std::chrono::milliseconds(300));
+        REQUIRE_FALSE(tested.ok());
+        CHECK(tested.error().kind == base::ErrorKind::kPreflight);
+        CHECK(tested.error().what == "the worker does not end");
+    }
 }
 
 TEST_CASE("a fault that begins while the process works is told once, with its target") {

@@ -19,7 +19,7 @@ inline constexpr int kWideUnroll = 16;       // pairs of k
 
 #include "trainer/cpu/integer/lanes256-inl.hpp"
 
-/// In place: left to itself GCC 12 keeps some sums in memory and copies others, once for each pair of k.
+/// In place: left to itself GCC 12 keeps a sum in memory and copies others, once for each pair of k.
 inline void dot_pairs(I& sum, I a, I b) {
     const I products = _mm256_madd_epi16(a, b);
     asm("vpaddd %1, %0, %0" : "+x"(sum) : "x"(products));
