@@ -13,8 +13,8 @@ using base::fail;
 
 namespace {
 
-// With this more niceness than the worker has a check gets a tenth of the worker's share of a core. With 19
-// it would get a seventieth: beside a miner that trains on every core a check of seconds would take many
+// Added to the niceness of the role. Ten gives a check a tenth of the worker's share of a core. Nineteen
+// would give it a seventieth: beside a miner that trains on every core, a check of seconds would take many
 // minutes.
 constexpr int kNicer = 10;
 
