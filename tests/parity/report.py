@@ -190,7 +190,9 @@ def size_section(curves, runs):
         losses = " | ".join(f"{curve['held_out'][step]:.4f}" for step in steps)
         apart = "–" if yardstick is None or arithmetic == "fp32" else "{:.4f}".format(
             max(abs(curve["held_out"][step] - yardstick["held_out"][step]) for step in steps))
-        lines.append(f"| {NAMES[arithmetic]} | `{curve['run']['device']}` | {losses} | {apart} |")
+        products = curve["run"].get("products")
+        by = f"`{curve['run']['device']}`" + (f", products in {products}" if products else "")
+        lines.append(f"| {NAMES[arithmetic]} | {by} | {losses} | {apart} |")
     return "\n".join(lines + ["", not_run])
 
 

@@ -3,13 +3,17 @@
 """Trains the model of a dump (assay_parity dump) with PyTorch and transformers: the same initial weights, the same
 batches, the same AdamW rules. Writes a curve in the format of assay_parity train.
 
-usage: torch_run.py DUMP fp32|bf16 OUT.jsonl [--device cpu|cuda:N] [--state FILE [--save N] [--until STEP]]
+usage: torch_run.py DUMP fp32|bf16 OUT.jsonl [--device cpu|cuda:N] [--products native|binary32]
+                    [--state FILE [--save N] [--until STEP]]
 
-bf16 is torch.autocast: parameters, optimizer and losses stay binary32, products are bfloat16. --state keeps where the
+bf16 is torch.autocast: parameters, optimizer and losses stay binary32, products are bfloat16. --products binary32
+computes those as wide_products.py says, which is what happens by itself on a processor without instructions for
+bfloat16, where PyTorch's own take a hundred times as long; native leaves them to PyTorch. --state keeps where the
 run is, every N steps (by default as often as held-out losses); a run that finds the file goes on from there. --until
 stops after that step.
 """
 import argparse
+import contextlib
 import io
 import json
 import os
@@ -21,6 +25,7 @@ import numpy
 import torch
 
 import torch_state
+from wide_products import WideProducts
 
 
 def read_weights(folder, job):
@@ -112,12 +117,29 @@ def device_of(name):
     return torch.device(name)
 
 
+def identity_of(described, precision, device, products):
+    return torch_state.identity(described, precision if products == "native" else f"{precision} in {products}",
+                                device.type)
+
+
+def products_of(wanted, precision, device):
+    """How the run's products are computed: native or binary32."""
+    if precision != "bf16":
+        return "native"
+    if wanted is None:
+        slow = device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        return "binary32" if slow else "native"
+    return wanted
+
+
 class Run:
     """A run between its first step and its last: what a state keeps of it."""
 
-    def __init__(self, folder, described, precision, device):
+    def __init__(self, folder, described, precision, device, products):
         self.job, self.precision, self.device = json.loads(described), precision, device
-        self.identity = torch_state.identity(described, precision, device.type)
+        self.products = WideProducts() if products == "binary32" else contextlib.nullcontext()
+        self.words = {"products": products} if products != "native" else {}
+        self.identity = identity_of(described, precision, device, products)
         self.batches = self.tokens(os.path.join(folder, "batches.bin")).view(self.job["steps"], self.job["batch"], -1)
         self.held_out = self.tokens(os.path.join(folder, "held_out.bin")).to(device)
         self.model = build(self.job, read_weights(folder, self.job)).to(device)
@@ -135,11 +157,12 @@ class Run:
             "steps": self.job["steps"], "batch": self.job["batch"], "context": self.job["context"],
             "parameters": sum(p.numel() for p in self.model.parameters()), "text": self.job["text"],
             "device": str(self.device), "torch": torch.__version__, "transformers": transformers.__version__,
-            "threads": torch.get_num_threads()}}]
+            "threads": torch.get_num_threads(), **self.words}}]
         self.evaluate()
 
     def evaluate(self):
-        loss = held_out_loss(self.model, self.held_out, self.precision, self.job["batch"])
+        with self.products:
+            loss = held_out_loss(self.model, self.held_out, self.precision, self.job["batch"])
         self.lines.append({"step": self.step, "held_out": loss})
 
     def train(self):
@@ -148,8 +171,9 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
-        loss = loss_of(self.model, self.batches[self.step].to(self.device), self.precision)
-        loss.backward()
+        with self.products:
+            loss = loss_of(self.model, self.batches[self.step].to(self.device), self.precision)
+            loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), job["clip_norm"])
         self.optimizer.step()
         self.step += 1
@@ -182,6 +206,7 @@ def parse():
     parser.add_argument("precision", choices=("fp32", "bf16"))
     parser.add_argument("out")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--products", choices=("native", "binary32"))
     parser.add_argument("--state")
     parser.add_argument("--save", type=int, default=0)
     parser.add_argument("--until", type=int, default=0)
@@ -190,6 +215,8 @@ def parse():
         parser.error("--save and --until need --state FILE, where the run goes on")
     if options.save < 0 or options.until < 0:
         parser.error("--save and --until are numbers of steps")
+    if options.products == "binary32" and (options.precision != "bf16" or options.device != "cpu"):
+        parser.error("--products binary32 is for bf16 on a processor")
     return options
 
 
@@ -219,13 +246,14 @@ def main():
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     torch.set_float32_matmul_precision("highest")  # no TF32: fp32 is the yardstick
     device = device_of(options.device)
+    products = products_of(options.products, options.precision, device)
     with open(os.path.join(options.dump, "job.json"), "rb") as file:
         described = file.read()
     try:
         payload = None
         if options.state and os.path.exists(options.state):
-            payload = torch_state.read(options.state, torch_state.identity(described, options.precision, device.type))
-        run = Run(options.dump, described, options.precision, device)
+            payload = torch_state.read(options.state, identity_of(described, options.precision, device, products))
+        run = Run(options.dump, described, options.precision, device, products)
         if payload is not None:
             run.load(options.state, payload)
     except torch_state.StateError as error:

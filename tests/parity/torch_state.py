@@ -16,7 +16,8 @@ class StateError(Exception):
 
 
 def identity(described, precision, kind):
-    """Of a run: its job.json, its precision and the kind of its device, which PyTorch's numbers depend on."""
+    """Of a run: its job.json, its precision with how its products are computed, and the kind of its device: PyTorch's
+    numbers depend on all of them."""
     digest = hashlib.sha256(described)
     digest.update(f"\n{precision} on {kind}".encode())
     return digest.digest()
@@ -53,7 +54,7 @@ def read(path, job):
         raise StateError(f"the state file {path} is damaged: its hash is another than that of its bytes", anew)
     of = data[len(MAGIC) : len(MAGIC) + 32]
     if of != job:
-        raise StateError(f"the state file {path} is of another job: of {of.hex()[:8]}, where the dump, precision and "
-                         f"device of this run are {job.hex()[:8]}",
+        raise StateError(f"the state file {path} is of another job: of {of.hex()[:8]}, where the dump, precision, products "
+                         f"and device of this run are {job.hex()[:8]}",
                          "give those with which it was begun, or another --state FILE")
     return view[HEADER:]
