@@ -54,7 +54,7 @@ def read(path, job):
         raise StateError(f"the state file {path} is damaged: its hash is another than that of its bytes", anew)
     of = data[len(MAGIC) : len(MAGIC) + 32]
     if of != job:
-        raise StateError(f"the state file {path} is of another job: of {of.hex()[:8]}, where the dump, precision, products "
-                         f"and device of this run are {job.hex()[:8]}",
+        raise StateError(f"the state file {path} is of another job: of {of.hex()[:8]}, where the dump, precision, "
+                         f"products and device of this run are {job.hex()[:8]}",
                          "give those with which it was begun, or another --state FILE")
     return view[HEADER:]

@@ -12,7 +12,8 @@ aten = torch.ops.aten
 PRODUCTS = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default,
             aten._scaled_dot_product_flash_attention_for_cpu.default,
             aten._scaled_dot_product_flash_attention_for_cpu_backward.default}
-PRODUCT_WORDS = ("mm", "linear", "attention", "convolution", "einsum", "dot")  # none of them may be left to PyTorch unseen
+# Of names of products. None may be left to PyTorch unseen.
+PRODUCT_WORDS = ("mm", "linear", "attention", "convolution", "einsum", "dot")
 BINARY32_RESULTS = {aten._scaled_dot_product_flash_attention_for_cpu.default: {1}}  # sums of exponentials
 
 
