@@ -41,8 +41,8 @@ def curves_of(folder):
     for precision, products in (("fp32", "native"), ("bf16", "native"), ("bf16", "binary32")):
         name = precision if products == "native" else f"{precision} in {products}"
         out = os.path.join(folder, name + ".jsonl")
-        program = os.path.join(ROOT, "tests", "parity", "torch_run.py")
-        call([python, program, dump, precision, out, "--products", products])
+        runner = os.path.join(ROOT, "tests", "parity", "torch_run.py")
+        call([python, runner, dump, precision, out, "--products", products])
         curves[name] = report.read_curve(out)
     return curves
 
