@@ -111,7 +111,7 @@ exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all
 	@cmake --build build --target exhaustive
 	@ASSAY_THREADS=$${ASSAY_THREADS:-$$(nproc)} build/bin/exhaustive
 
-amx-emulated: ## the AMX kernels on an emulated processor that has AMX (a core for half an hour)
+amx-emulated: ## the AMX kernels on an emulated processor that has AMX (a core for an hour or more)
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target integer_test golden_steps

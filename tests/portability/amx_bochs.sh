@@ -3,8 +3,8 @@
 # amx_bochs.sh BUILD   runs the AMX kernels of BUILD/bin as they are, on a Sapphire Rapids that Bochs 3.0
 # emulates, under a Linux that grants the tiles: the golden steps on every target of that processor, a sample of
 # the property tests with each set of vectors that build machines may lack, and those of the AMX machine whole.
-# Work and downloads lie in BUILD/amx; Bochs and Linux come from Debian 13. A run takes a core for half an hour,
-# the first one five minutes more. Fails unless everything passed.
+# Work and downloads lie in BUILD/amx; Bochs and Linux come from Debian 13. A run takes a core for an hour or
+# more, the first one five minutes besides. Fails unless everything passed.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/../.." && pwd)"
 build="$(cd "${1:?amx_bochs.sh BUILD}" && pwd)"

@@ -71,17 +71,17 @@ TEST_CASE("every strategy trains over the network and alone to one root, each to
 TEST_CASE("a cheat among slots that carry is found, and its slot goes on with nothing") {
     ScenarioPlan plan = plan_of(program::Strategy::kDilocoHalf, program::InnerState::kCarried);
     plan.miners[2].drills.push_back(
-        must(node::parse_drill("round=1,segment=0,kind=ulp,tensor=h.1.mlp.c_fc.weight,index=300")).planned);
+        must(node::parse_drill("round=0,segment=0,kind=ulp,tensor=h.1.mlp.c_fc.weight,index=300")).planned);
     SmallNetwork network(plan);
     network.run();
     const contracts::Job job = network.job();
     CHECK(job.end_reason == Reason::kJobComplete);
     const node::Participant& cheat = network.net().miners[2];
-    CHECK(network.verdicts(1, cheat) == std::vector{Reason::kPaidAccused});
-    CHECK(network.paid_to(cheat) > 0);  // of round 0
-    for (const auto& slot : contracts::list_slots(network.state(), job.id, 1)) {
+    // In the first round everybody has one slot: later ones are dealt by the speeds that were measured.
+    CHECK(network.verdicts(0, cheat) == std::vector{Reason::kPaidAccused});
+    for (const auto& slot : contracts::list_slots(network.state(), job.id, 0)) {
         const bool cheated = slot.miner == cheat.node;
-        CHECK(contracts::carried_in(network.state(), job.id, 2, slot.slot).nothing() == cheated);
+        CHECK(contracts::carried_in(network.state(), job.id, 1, slot.slot).nothing() == cheated);
     }
     network.check_books();
     const auto record = node::run_record(network.state(), job);

@@ -31,6 +31,9 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       rope_sin_(lanes_),
       left_(lanes_),
       right_(lanes_),
+      value_digits_(lanes_),
+      slope_digits_(lanes_),
+      number_digits_(lanes_),
       digests_(lanes_),
       more_digests_(lanes_),
       roots_(lanes_),
@@ -40,7 +43,10 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       more_sums_(lanes_),
       update_(lanes_),
       updates_(lanes_),
-      factors_(lanes_) {}
+      factors_(lanes_) {
+    // Asked on the thread that chose the card.
+    options_.fused = options_.fused && has_room_for_attention();
+}
 
 CudaDevice::~CudaDevice() {
     while (!adopted_.empty()) drop(adopted_.back().at);

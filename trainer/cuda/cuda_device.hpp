@@ -10,6 +10,7 @@
 
 #include "trainer/cuda/card_bands.hpp"
 #include "trainer/cuda/launch/arrays.hpp"
+#include "trainer/cuda/launch/attention.hpp"
 #include "trainer/cuda/launch/products.hpp"
 #include "trainer/cuda/launch/rows.hpp"
 #include "trainer/step/device.hpp"
@@ -25,6 +26,9 @@ struct CudaOptions {
     /// Bytes of squares of one kind that a group of attention has at a time, but for one group of heads. 24
     /// heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card; more only leave its cache.
     std::uint64_t squares = std::uint64_t{96} << 20U;
+    /// Whether attention of profile i16 makes its squares anew wherever they are needed (attention_i16.hpp);
+    /// then `squares` is the bytes of its operands' digits.
+    bool fused = true;
 };
 
 class CudaDevice : public Device {
@@ -108,6 +112,10 @@ private:
         bool carry = false;
         NumberWatch watch;
     };
+    // Operands of fused attention whose digits exist at a time.
+    static constexpr std::uint64_t kAttentionOperands = 5;
+    // Where the digits of one lie for a head; the other operands take no more.
+    [[nodiscard]] static DigitPlace attention_digits(const program::ModelConfig& model);
     // Digits of one operand, and room for those of later products.
     struct Digited {
         explicit Digited(CardLanes& lanes) : words(lanes), exponents(lanes) {}
@@ -122,6 +130,17 @@ private:
     // Groups of which tensors exist a part at a time, in scratch (cuda_groups.cpp).
     void attention(const GroupCall& call);
     void attention_gradient(const GroupCall& call);
+    // The same where no square lies in memory (cuda_attention.cpp).
+    void fused_attention(const GroupCall& call);
+    void fused_attention_gradient(const GroupCall& call);
+    [[nodiscard]] AttentionI16Args attention_args(const OperatorCall& scores, const HeadRange& range);
+    // A range's operands as digits, a line a token or a line a number of a head: of query heads, or of key
+    // heads.
+    Digits pack_tokens(Digited& into, const OperatorCall& call, std::size_t operand, const HeadRange& range,
+                       std::uint64_t column, bool of_keys);
+    Digits pack_numbers(const OperatorCall& call, std::size_t operand, const HeadRange& range,
+                        std::uint64_t column, bool of_keys);
+    [[nodiscard]] static OutputArray<float> floats(float* data, std::uint64_t count);
     void head(const GroupCall& call);
     void logits(const GroupCall& call);
     void collect(const GroupCall& call);
@@ -131,9 +150,14 @@ private:
     // Addresses of a group's tensors, in which it places those that lie in its scratch.
     std::vector<float*>& places_of(const GroupCall& call);
     [[nodiscard]] std::uint32_t writer_of(program::TensorId id) const;
-    // Query heads whose squares exist at a time, and all of the micro-batch in such parts.
-    [[nodiscard]] std::uint64_t heads_at_a_time(const program::ModelConfig& model) const;
-    [[nodiscard]] std::vector<HeadRange> ranges() const;
+    // Query heads that attention takes at a time where each needs so many bytes, and all of the micro-batch
+    // in such parts.
+    [[nodiscard]] std::uint64_t heads_at_a_time(const program::ModelConfig& model, std::uint64_t bytes) const;
+    [[nodiscard]] std::vector<HeadRange> ranges(std::uint64_t bytes) const;
+    // What a head needs: its square, or, where attention is fused, the digits of its operands.
+    [[nodiscard]] std::uint64_t square_bytes(const program::ModelConfig& model) const;
+    [[nodiscard]] std::uint64_t head_bytes(const program::Program& program) const;
+    [[nodiscard]] bool fuses_attention(const program::Program& program) const;
     [[nodiscard]] std::uint64_t first_square(const HeadRange& range) const;
     void rows(const OperatorCall& call);
     void norms(const OperatorCall& call);
@@ -231,6 +255,8 @@ private:
     std::optional<program::ModelConfig> rope_model_;
     CardRoom<float> rope_cos_, rope_sin_;
     Digited left_, right_;
+    Digited value_digits_, slope_digits_,
+        number_digits_;  // fused attention's, beside queries left, keys right
     std::vector<Held> adopted_;
     CardRoom<std::uint64_t> digests_, more_digests_, roots_;
     CardRoom<HashedMatrix> matrices_;

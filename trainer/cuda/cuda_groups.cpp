@@ -17,37 +17,50 @@ using Kind = program::OperatorKind;
 namespace {
 std::uint64_t square_of(const program::ModelConfig& model) { return model.context * model.context; }
 
-OutputArray<float> floats(float* data, std::uint64_t count) {
+// Matrices of a launch.
+constexpr std::uint64_t kMostMatrices = 65'535;
+}  // namespace
+
+OutputArray<float> CudaDevice::floats(float* data, std::uint64_t count) {
     OutputArray<float> array;
     array.data = data;
     array.count = count;
     return array;
 }
-}  // namespace
 
 std::uint64_t CudaDevice::scratch(const program::Program& program, const Group& group,
                                   const GroupShape& shape) const {
     const program::ModelConfig& model = program.model;
     const std::uint64_t heads =
-        std::min<std::uint64_t>(heads_at_a_time(model), shape.sequences * model.heads);
+        std::min<std::uint64_t>(heads_at_a_time(model, head_bytes(program)), shape.sequences * model.heads);
+    const bool fused = fuses_attention(program);
     switch (group.kind) {
-        case GroupKind::kAttention: return heads * square_of(model);
-        case GroupKind::kAttentionGradient: return 2 * heads * square_of(model);
+        case GroupKind::kAttention: return fused ? 0 : heads * square_of(model);
+        case GroupKind::kAttentionGradient: return 2 * heads * (fused ? model.context : square_of(model));
         case GroupKind::kHead: return shape.head_rows * model.vocabulary + shape.sequences * model.context;
         default: return 0;
     }
 }
 
-std::uint64_t CudaDevice::heads_at_a_time(const program::ModelConfig& model) const {
-    const std::uint64_t most = options_.squares / (square_of(model) * sizeof(float));
+std::uint64_t CudaDevice::square_bytes(const program::ModelConfig& model) const {
+    return square_of(model) * sizeof(float);
+}
+
+std::uint64_t CudaDevice::head_bytes(const program::Program& program) const {
+    if (!fuses_attention(program)) return square_bytes(program.model);
+    return kAttentionOperands * attention_digits(program.model).words() * sizeof(std::uint32_t);
+}
+
+std::uint64_t CudaDevice::heads_at_a_time(const program::ModelConfig& model, std::uint64_t bytes) const {
+    const std::uint64_t most = std::min(options_.squares / bytes, kMostMatrices);
     if (most >= model.heads) return most / model.heads * model.heads;
     const std::uint64_t sharing = model.heads / model.key_value_heads();
     return std::max(sharing, most / sharing * sharing);
 }
 
-std::vector<CudaDevice::HeadRange> CudaDevice::ranges() const {
+std::vector<CudaDevice::HeadRange> CudaDevice::ranges(std::uint64_t bytes) const {
     std::vector<HeadRange> found;
-    const std::uint64_t heads = program_->model.heads, most = heads_at_a_time(program_->model);
+    const std::uint64_t heads = program_->model.heads, most = heads_at_a_time(program_->model, bytes);
     const std::uint64_t together = std::max<std::uint64_t>(1, most / heads);
     for (std::uint64_t sequence = 0; sequence < sequences_; sequence += together) {
         const std::uint64_t count = std::min(together, sequences_ - sequence);
@@ -84,11 +97,12 @@ std::vector<float*>& CudaDevice::places_of(const GroupCall& call) {
 }
 
 void CudaDevice::attention(const GroupCall& call) {
+    if (fuses_attention(*program_)) return fused_attention(call);
     const OperatorCall scores = call_of(*find(call.group, Kind::kAttentionScores), call.tensors);
     const OperatorCall max = call_of(*find(call.group, Kind::kSoftmaxMax), call.tensors);
     const OperatorCall sum = call_of(*find(call.group, Kind::kSoftmaxSum), call.tensors);
     const OperatorCall values = call_of(*find(call.group, Kind::kAttentionValues), call.tensors);
-    for (const HeadRange& range : ranges()) {
+    for (const HeadRange& range : ranges(square_bytes(program_->model))) {
         const std::uint64_t squares = range.sequences * range.heads, rows = squares * context_;
         const std::uint64_t first = first_square(range) * context_;
         attention_product(scores, range, call.scratch);
@@ -104,6 +118,7 @@ void CudaDevice::attention(const GroupCall& call) {
 }
 
 void CudaDevice::attention_gradient(const GroupCall& call) {
+    if (fuses_attention(*program_)) return fused_attention_gradient(call);
     const auto of = [&](Kind kind) { return call_of(*find(call.group, kind), call.tensors); };
     const OperatorCall by_value = of(Kind::kAttentionValueGradient);
     const OperatorCall by_probability = of(Kind::kAttentionProbabilityGradient);
@@ -111,7 +126,7 @@ void CudaDevice::attention_gradient(const GroupCall& call) {
     const OperatorCall by_key = of(Kind::kAttentionKeyGradient);
     const Operator& max = program_->operators[writer_of(call.group.max)];
     const OperatorCall scores = call_of(writer_of(max.operands[0]), call.tensors);
-    for (const HeadRange& range : ranges()) {
+    for (const HeadRange& range : ranges(square_bytes(program_->model))) {
         const std::uint64_t squares = range.sequences * range.heads, rows = squares * context_;
         const std::uint64_t first = first_square(range) * context_;
         float* const p = call.scratch;

@@ -3,41 +3,12 @@
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/base/check.hpp"
 #include "trainer/cuda/cuda_device.hpp"
+#include "trainer/cuda/head_columns.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
 using Kind = program::OperatorKind;
-
-namespace {
-// Rows and columns change places.
-OperandPlace turned(OperandPlace place) {
-    std::swap(place.row_stride, place.col_stride);
-    return place;
-}
-// Of matrices that several in a row share, each once.
-OperandPlace once(OperandPlace place) {
-    place.inner /= place.sharing;
-    place.sharing = 1;
-    return place;
-}
-unsigned narrow(std::uint64_t number) {
-    ASSAY_CHECK(number <= 0x7fffffffU);
-    return static_cast<unsigned>(number);
-}
-
-// Columns of a query head, and of the keys and values that it reads, in a row of qkv.
-struct HeadColumns {
-    HeadColumns(const program::ModelConfig& model, std::uint64_t head)
-        : dim(narrow(model.head_dim())),
-          sharing(model.heads / model.key_value_heads()),
-          query(head * dim),
-          key((model.heads + head / sharing) * dim),
-          value(key + std::uint64_t{model.key_value_heads()} * dim) {}
-    unsigned dim, sharing;  // numbers of a head; query heads that share keys
-    std::uint64_t query, key, value;
-};
-}  // namespace
 
 void CudaDevice::multiply(const Operator& one, const Products& p) {
     if (program_->profile == program::Profile::kI16) return multiply_exactly(one, p);
@@ -127,7 +98,7 @@ void CudaDevice::attention_products(const OperatorCall& call) {
     const bool writes_square =
         call.one.kind == Kind::kAttentionScores || call.one.kind == Kind::kAttentionProbabilityGradient;
     float* const squares = call.tensors[writes_square ? call.one.outputs[0] : call.one.operands[0]];
-    for (const HeadRange& range : ranges()) {
+    for (const HeadRange& range : ranges(square_bytes(program_->model))) {
         attention_product(call, range, squares + first_square(range) * context_ * context_);
     }
 }

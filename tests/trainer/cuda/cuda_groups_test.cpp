@@ -15,10 +15,17 @@ constexpr std::uint32_t kThree = 3;
 
 // A device that has `squares` of a model's heads at a time.
 std::unique_ptr<CudaHostDevice> device_with(const program::ModelConfig& model, std::uint64_t squares,
-                                            ThreadOrder order = ThreadOrder::kAscending) {
+                                            ThreadOrder order = ThreadOrder::kAscending, bool fused = true) {
     CudaOptions sizes;
     sizes.squares = squares * model.context * model.context * sizeof(float);
+    sizes.fused = fused;
     return std::make_unique<CudaHostDevice>(2, EmulatedOptions{.stream = {.order = order}}, sizes);
+}
+
+std::vector<std::uint32_t> every_operator(const program::Program& program) {
+    std::vector<std::uint32_t> every(program.operators.size());
+    for (std::uint32_t i = 0; i < every.size(); ++i) every[i] = i;
+    return every;
 }
 
 struct OneStep {
@@ -49,14 +56,19 @@ TEST_CASE("groups have the law's bits with any number of heads and rows at a tim
         const program::SlotArrays start = trainer::test::initial_state(spec);
         program::SlotArrays expected = start;
         const auto law = program::reference_step(step.program, step.coefficients, step.tokens, expected);
-        // A group of heads, a sequence's and some, all; rows that end within a sequence and in the last one.
-        for (const auto& [squares, head_rows, order] :
-             {std::tuple(0U, 5U, ThreadOrder::kDescending), std::tuple(5U, 32U, ThreadOrder::kSeeded),
-              std::tuple(1000U, 0U, ThreadOrder::kAscending)}) {
+        // A group of heads, a sequence's and some, all; rows that end within a sequence and in the last one;
+        // attention by squares also where it can be fused.
+        for (const auto& [squares, head_rows, order, fused] :
+             {std::tuple(0U, 5U, ThreadOrder::kDescending, true),
+              std::tuple(5U, 32U, ThreadOrder::kSeeded, false),
+              std::tuple(1'000'000U, 0U, ThreadOrder::kAscending, true),
+              std::tuple(1000U, 0U, ThreadOrder::kAscending, false)}) {
+            // In f32 nothing is fused.
+            if (squares == 1000 && spec.profile == program::Profile::kF32) continue;
             for (const Rematerialise rematerialise : trainer::test::kAllRematerialise) {
                 INFO(spec.name << ", " << squares << " squares, " << head_rows << " rows, "
-                               << to_text(rematerialise));
-                const auto device = device_with(spec.model, squares, order);
+                               << to_text(rematerialise) << (fused ? ", fused" : ""));
+                const auto device = device_with(spec.model, squares, order, fused);
                 program::SlotArrays state = start;
                 const StepResult result = step.on(
                     *device, {.micro_batch = 3, .rematerialise = rematerialise, .head_rows = head_rows},
@@ -100,8 +112,7 @@ TEST_CASE("squares and logits lie in scratch, as many as a device has at a time"
     const program::JobSpec spec = trainer::test::small_jobs()[1];  // four heads, two of them share keys
     const program::ModelConfig& model = spec.model;
     const auto program = program::build_step_program(model, spec.train, spec.profile);
-    std::vector<std::uint32_t> every(program.operators.size());
-    for (std::uint32_t i = 0; i < every.size(); ++i) every[i] = i;
+    const std::vector<std::uint32_t> every = every_operator(program);
     const std::uint64_t square = model.context * model.context;
     const auto most = [&](std::uint64_t squares, GroupKind kind) {
         const auto device = device_with(model, squares);
@@ -119,6 +130,15 @@ TEST_CASE("squares and logits lie in scratch, as many as a device has at a time"
     CHECK(most(100, GroupKind::kAttention) == 12 * square);
     CHECK(most(7, GroupKind::kAttentionGradient) == 8 * square);
     CHECK(most(7, GroupKind::kHead) == 10 * model.vocabulary + 3 * model.context);
+    // Where attention is fused there is no square: two numbers of each row.
+    const program::JobSpec exact = trainer::test::small_jobs()[3];
+    const auto exact_program = program::build_step_program(exact.model, exact.train, exact.profile);
+    const auto card = device_with(exact.model, 1'000'000);
+    for (const Group& one : group(exact_program, every_operator(exact_program))) {
+        const std::uint64_t found = card->scratch(exact_program, one, {.sequences = 3, .head_rows = 10});
+        if (one.kind == GroupKind::kAttention) CHECK(found == 0);
+        if (one.kind == GroupKind::kAttentionGradient) CHECK(found == 2 * 12 * model.context);
+    }
     CHECK(most(7, GroupKind::kLinear) == 0);
     // No plan keeps a square of all heads.
     const auto device = device_with(model, 0);
@@ -136,7 +156,7 @@ TEST_CASE("a step of groups that diverges names the law's operator", "[trainer][
     std::size_t at = 0;
     for (const program::JobSpec& job : trainer::test::small_jobs()) {
         const OneStep step(trainer::test::smaller(job));
-        const auto all = device_with(step.spec.model, 1000), few = device_with(step.spec.model, 0);
+        const auto all = device_with(step.spec.model, 1'000'000), few = device_with(step.spec.model, 0);
         for (const trainer::test::PlantedNumber& fault : trainer::test::faults_of(step.program)) {
             INFO(step.spec.name << ", element " << fault.element << " of array " << fault.array << " is "
                                 << fault.value);

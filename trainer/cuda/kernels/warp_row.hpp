@@ -38,9 +38,15 @@ struct Largest {
         }
     }
     /// The row's, for every lane.
-    ASSAY_SIMT float among_lanes(const SimtBlock& block) {
+    ASSAY_SIMT float among_lanes(const SimtBlock& block) { return among<kWarp>(block); }
+    /// The same where four lanes in a row have one.
+    ASSAY_SIMT float among_four(const SimtBlock& block) { return among<4>(block); }
+
+private:
+    template <unsigned kLanes>
+    ASSAY_SIMT float among(const SimtBlock& block) {
         ASSAY_UNROLL
-        for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) {
+        for (unsigned lanes = kLanes / 2; lanes > 0; lanes /= 2) {
             const float other = block.shfl_xor(value, lanes);
             const std::uint32_t index = block.shfl_xor(at, lanes);
             if (value < other || (!(other < value) && index < at)) {

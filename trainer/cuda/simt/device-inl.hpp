@@ -138,6 +138,15 @@ public:
 #endif
     }
 
+    /// Four matrices of eight rows of four words from shared memory: lane l names row l % 8 of matrix l / 8,
+    /// at an address of 16 bytes, and gets of each matrix word l % 4 of row l / 4.
+    ASSAY_SIMT void load_matrices(std::uint32_t (&words)[4], const std::uint32_t* row) const {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "r"(shared_address(row))
+                     : "memory");
+    }
+
     ASSAY_SIMT void copy4(void* to, const void* from, bool valid) const {
 #if __CUDA_ARCH__ >= 800
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(to)), "l"(from),
@@ -282,6 +291,16 @@ void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
                                                static_cast<int>(dynamic)));
     }
     entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, dynamic, stream>>>(args);
+}
+
+/// Bytes of shared memory that a block may have on the card that the calling thread uses; 0 where it cannot
+/// tell.
+inline std::size_t most_shared_bytes() {
+    int card = 0, bytes = 0;
+    if (cudaGetDevice(&card) != cudaSuccess) return 0;
+    if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, card) != cudaSuccess)
+        return 0;
+    return static_cast<std::size_t>(bytes);
 }
 
 /// Whether kernels may call wgmma_s8 on the card that the calling thread uses: it has the instructions, and

@@ -106,6 +106,9 @@ struct OutputArray {
 
 using LaunchStream = KernelStream&;
 
+/// Bytes of shared memory that a block may have: those of compute capability 9.0.
+inline std::size_t most_shared_bytes() { return std::size_t{227} << 10U; }
+
 /// Whether kernels may call wgmma_s8: the emulation has every instruction.
 inline bool has_wgmma() { return true; }
 

@@ -14,7 +14,7 @@ inline namespace ASSAY_MACHINE {
 class BlockRunner;
 
 /// What lanes of a warp do together.
-enum class WarpOperation : std::uint8_t { kNone, kShuffle, kMultiply };
+enum class WarpOperation : std::uint8_t { kNone, kShuffle, kMultiply, kLoad };
 
 /// What a lane brings to an operation of its warp.
 struct LaneWords {
@@ -63,6 +63,10 @@ public:
     /// holds of A rows g and g + 8 at k = 4t…4t+3 (a[0], a[1]) and 16+4t…16+4t+3 (a[2], a[3]), of B column g
     /// at the same k (b[0], b[1]), and of D numbers (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).
     void mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const;
+
+    /// Four matrices of eight rows of four words from shared memory (PTX ISA, ldmatrix.x4): lane l names row
+    /// l % 8 of matrix l / 8, at an address of 16 bytes, and gets of each matrix word l % 4 of row l / 4.
+    void load_matrices(std::uint32_t (&words)[4], const std::uint32_t* row) const;
 
     /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, done at wgmma_wait. `a` and `b` are tiles in
     /// shared memory (swizzled_word), of which `step` chooses 32 of 64 k. With g = lane / 4 and t = lane % 4

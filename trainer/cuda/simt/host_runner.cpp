@@ -202,6 +202,19 @@ LineDigits digits_of_lanes(const LaneWords* four, unsigned first, unsigned secon
 }
 }  // namespace
 
+void SimtBlock::load_matrices(std::uint32_t (&words)[4], const std::uint32_t* row) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(row);
+    if (address % 16 != 0) runner_.fault(FaultKind::kMisaligned);
+    const LaneWords* const all = meet(
+        WarpOperation::kLoad,
+        {{static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(std::uint64_t{address} >> 32U)}});
+    for (unsigned i = 0; i < 4; ++i) {
+        const LaneWords& named = all[8 * i + lane() / 4];
+        const std::uint64_t at = std::uint64_t{named.words[1]} << 32U | named.words[0];
+        words[i] = reinterpret_cast<const std::uint32_t*>(static_cast<std::uintptr_t>(at))[lane() % 4];
+    }
+}
+
 void SimtBlock::mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const {
     const LaneWords* const all = meet(WarpOperation::kMultiply, {{a[0], a[1], a[2], a[3], b[0], b[1]}});
     const unsigned g = lane() / 4, t = lane() % 4;

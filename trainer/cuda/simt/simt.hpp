@@ -15,10 +15,10 @@
 // A function is ASSAY_SIMT where threads call it, ASSAY_BOTH where whoever launches does, too.
 //
 // SimtBlock has x(), y(), z() (its place in the grid), thread(), lane(), warp(), shared<Shared>(), sync(),
-// shfl_down(value, lanes), shfl(value, lane) and shfl_xor(value, lanes) of 32-bit numbers, mma_s8, copy4 and
-// copy16 (from memory to shared memory, there after commit_copies() and wait_copies<n>(), all but the last n
-// groups of them; what is not `valid` becomes zeros), and atomic_min. All lanes of a warp take part in a
-// warp's operation.
+// shfl_down(value, lanes), shfl(value, lane) and shfl_xor(value, lanes) of 32-bit numbers, mma_s8,
+// load_matrices, copy4 and copy16 (from memory to shared memory, there after commit_copies() and
+// wait_copies<n>(), all but the last n groups of them; what is not `valid` becomes zeros), and atomic_min.
+// All lanes of a warp take part in a warp's operation.
 //
 // Where has_wgmma(), four warps that follow one another from a multiple of four on, a warpgroup, multiply
 // tiles in shared memory: wgmma_begin(), wgmma_s8, wgmma_commit(), and wgmma_wait<n>() for all but the last n
