@@ -6,7 +6,7 @@ the speed. Of attention, PyTorch rounds probabilities to bfloat16 before it mult
 stay in binary32."""
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_flatten, tree_map
 
 aten = torch.ops.aten
 PRODUCTS = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default,
@@ -30,8 +30,9 @@ class WideProducts(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if function not in PRODUCTS or not any(map(is_bf16, args)):
-            if any(map(is_bf16, args)) and any(word in str(function) for word in PRODUCT_WORDS):
+        given = any(map(is_bf16, tree_flatten((args, kwargs))[0]))
+        if function not in PRODUCTS or not given:
+            if given and any(word in str(function) for word in PRODUCT_WORDS):
                 raise NotImplementedError(f"PyTorch {torch.__version__} multiplies bfloat16 by {function}, which "
                                           "wide_products.py does not know")
             return function(*args, **kwargs)

@@ -27,7 +27,7 @@ FORBIDDEN = re.compile(r"\.ftz\b|\.approx\b|\.satfinite\b|\b(?:atom|red)\b[.\w:]
 ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(")
 COMPILED = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads"
                       r".*?Used (\d+) registers(?:[^\n]*?(\d+) bytes smem)?", re.DOTALL)
-PRODUCT = re.compile(r"^(Product|Pack)")
+PRODUCT = re.compile(r"^(Product|Pack|Attention)")
 
 
 def find_nvcc(given):
@@ -102,10 +102,10 @@ def compile_host(nvcc, out, source):
 
 
 def card_tests():
-    """Tests of kernels that run on a card (tests/trainer/cuda/card_support-inl.hpp)."""
+    """Tests of kernels that run on a card (tests/trainer/cuda/card_support-inl.hpp): those that the build lists."""
     folder = ROOT / "tests" / "trainer" / "cuda"
-    return [folder / f"{name}_test.cpp" for name in ("arrays", "digits", "fused_rows", "number_watch", "products_f32",
-                                                  "products_i16", "rows", "update")]
+    listed = re.search(r"foreach\(source ([\w ]+)\)", (folder / "CMakeLists.txt").read_text(encoding="utf-8"))
+    return [folder / f"{name}_test.cpp" for name in listed[1].split()]
 
 
 def compile_test(nvcc, out, source):

@@ -38,7 +38,8 @@ FAMILIES = {
     "round": (["arrays.cpp"], ["arrays_test.cpp"]),
     "arrays": (["arrays.cpp"], ["arrays_test.cpp"]),
     "rows": (["rows.cpp"], ["rows_test.cpp", "update_test.cpp", "fused_rows_test.cpp", "number_watch_test.cpp"]),
-    "warp_row": (["rows.cpp"], ["rows_test.cpp", "fused_rows_test.cpp"]),
+    "warp_row": (["rows.cpp", "attention.cpp", "products_i16.cpp"],
+                 ["rows_test.cpp", "fused_rows_test.cpp", "attention_test.cpp"]),
     "softmax": (["rows.cpp"], ["fused_rows_test.cpp"]),
     "attention_i16": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
     "attention_tiles": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
@@ -79,7 +80,8 @@ def problems(listed):
             yield f"{one['file']}: {one['what']}: its line is there {found} times"
         if path.stem not in FAMILIES:
             yield f"{one['file']}: no test is named for it in cuda_mutants.py"
-    for path in sorted((ROOT / "trainer/cuda/kernels").glob("*.hpp")):
+    kernels, launches = (ROOT / "trainer/cuda" / name for name in ("kernels", "launch"))
+    for path in [*sorted(kernels.glob("*.hpp")), *sorted(launches.glob("*.cpp"))]:
         if path.name not in seen:
             yield f"{path.relative_to(ROOT)} has no mutant"
 

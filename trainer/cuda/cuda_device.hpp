@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudaDevice gives a GPU, or an emulated one, as a Device: every operator, root and end of a round is
 // launched on a Card. Adopted arrays are copies on it; streamed ones stay with the host and go through it a
-// part at a time. Squares of attention exist for some heads at a time, logits for some rows.
+// part at a time. Logits exist for some rows at a time, squares of attention, where it is not fused, for some
+// heads.
 #pragma once
 
 #include <memory>
@@ -24,10 +25,11 @@ struct CudaOptions {
     std::uint64_t band = std::uint64_t{1}
                          << 20U;  ///< numbers of a streamed array that are on the card at a time
     /// Bytes of squares of one kind that a group of attention has at a time, but for one group of heads. 24
-    /// heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card; more only leave its cache.
+    /// heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card; more only leave its cache. Of
+    /// fused attention they are the bytes of its operands' digits: some 140 such heads.
     std::uint64_t squares = std::uint64_t{96} << 20U;
-    /// Whether attention of profile i16 makes its squares anew wherever they are needed (attention_i16.hpp);
-    /// then `squares` is the bytes of its operands' digits.
+    /// Whether attention of profile i16 makes its squares anew wherever they are needed (attention_i16.hpp),
+    /// where the card has the shared memory for it.
     bool fused = true;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of operators of which some tensors never lie in memory as a whole: squares of attention, of some
-// heads at a time, and logits, of some rows. Between the passes only the maximum and the sum of each row of a
-// square are kept: the backward pass makes the same probabilities again.
+// heads at a time where attention is not fused (cuda_attention.cpp), and logits, of some rows. Between the
+// passes only the maximum and the sum of each row of a square are kept: the backward pass makes the same
+// probabilities again.
 #include <algorithm>
 
 #include "contracts/arithmetic/attention.hpp"

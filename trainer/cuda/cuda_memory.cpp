@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/check.hpp"
@@ -127,11 +126,6 @@ struct OperandSides {
     std::uint64_t m = 0, n = 0, k = 0, matrices = 1;
 };
 
-bool is_attention(const program::Operator& one) {
-    const GroupKind kind = group_kind(one);
-    return kind == GroupKind::kAttention || kind == GroupKind::kAttentionGradient;
-}
-
 // Of an operator that takes at most `rows` tokens of the layers, `head_rows` of the head, and `heads` heads
 // at a time.
 struct OperandParts {
@@ -165,17 +159,21 @@ OperandSides operand_sides(const program::Program& program, const program::Opera
     }
 }
 
-// Most that each of the rooms for digits takes. `fused` is what fused attention has of an operand of a head,
-// if it is fused: then its operators are not run one by one, and it has some rooms more.
+// Digits of fused attention's operands, one of which takes so much of each head; no heads: it is not fused.
+struct FusedDigits {
+    std::uint64_t heads = 0, operands = 0;
+    DigitPlace of_head;
+    [[nodiscard]] std::uint64_t words() const { return heads == 0 ? 0 : heads * of_head.words(); }
+    [[nodiscard]] std::uint64_t exponents() const { return heads == 0 ? 0 : heads * of_head.exponents(); }
+};
+
+// Most that each of the rooms for digits takes, whether operators run in groups or one by one. Fused
+// attention shares two of them and has some of its own.
 std::uint64_t digit_bytes(const program::Program& program, const OperandParts& parts,
-                          const std::optional<DigitPlace>& fused, std::uint64_t operands) {
-    std::uint64_t words[2] = {}, exponents[2] = {};
-    if (fused) {
-        std::fill_n(words, 2, parts.heads * fused->words());
-        std::fill_n(exponents, 2, parts.heads * fused->exponents());
-    }
+                          const FusedDigits& fused) {
+    std::uint64_t words[2] = {fused.words(), fused.words()};
+    std::uint64_t exponents[2] = {fused.exponents(), fused.exponents()};
     for (const program::Operator& one : program.operators) {
-        if (fused && is_attention(one)) continue;
         const OperandSides shape = operand_sides(program, one, parts);
         if (shape.m == 0) continue;
         const auto place = [&](std::uint64_t lines, unsigned planes) {
@@ -192,10 +190,8 @@ std::uint64_t digit_bytes(const program::Program& program, const OperandParts& p
     constexpr std::uint64_t kWord = sizeof(std::uint32_t);
     std::uint64_t bytes = room(kWord * words[0]) + room(kWord * words[1]) + room(kWord * exponents[0]) +
                           room(kWord * exponents[1]);
-    if (fused) {
-        bytes += (operands - 2) * (room(kWord * parts.heads * fused->words()) +
-                                   room(kWord * parts.heads * fused->exponents()));
-    }
+    if (fused.heads != 0)
+        bytes += (fused.operands - 2) * (room(kWord * fused.words()) + room(kWord * fused.exponents()));
     return bytes;
 }
 }  // namespace
@@ -204,16 +200,18 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     constexpr std::uint64_t kWord = sizeof(std::uint32_t), kDigest = 32, kTile = arithmetic::kTile;
     const std::uint64_t context = program.model.context;
     const std::uint64_t all = std::max(shape.sequences, shape.all_sequences) * context;
+    const std::uint64_t heads = shape.sequences * program.model.heads;
     const OperandParts parts{
         .rows = shape.sequences * context,
         .head_rows = shape.head_rows,
-        .heads = std::min<std::uint64_t>(heads_at_a_time(program.model, head_bytes(program)),
-                                         shape.sequences * program.model.heads)};
-    std::optional<DigitPlace> fused;
-    if (fuses_attention(program)) fused = attention_digits(program.model);
-    std::uint64_t bytes = program.profile == program::Profile::kI16
-                              ? digit_bytes(program, parts, fused, kAttentionOperands)
-                              : 0;
+        .heads = std::min(heads_at_a_time(program.model, square_bytes(program.model)), heads)};
+    FusedDigits fused;
+    if (fuses_attention(program)) {
+        fused = {.heads = std::min(heads_at_a_time(program.model, head_bytes(program)), heads),
+                 .operands = kAttentionOperands,
+                 .of_head = attention_digits(program.model)};
+    }
+    std::uint64_t bytes = program.profile == program::Profile::kI16 ? digit_bytes(program, parts, fused) : 0;
     std::uint64_t widest = 0, tiles = 0, most_tiles = 0, widest_parameter = 0;
     for (const program::Tensor& tensor : program.tensors) widest = std::max(widest, tensor.cols);
     for (const program::TensorInfo& tensor : program.parameters) {

@@ -53,6 +53,17 @@ program::ModelConfig wide() {
     return model;
 }
 
+// Heads as wide as a card fuses attention of, and tokens of more than one of attention's blocks of 128.
+program::ModelConfig longer() {
+    program::ModelConfig model = llama();
+    model.layers = 1;
+    model.width = 128;
+    model.heads = 2;
+    model.kv_heads = 1;
+    model.context = 140;
+    return model;
+}
+
 program::JobSpec tiny_job(const program::ModelConfig& model, program::Profile profile) {
     program::JobSpec spec;
     spec.name = "self-test";
@@ -81,14 +92,15 @@ std::vector<program::JobSpec> tiny_jobs() {
     return jobs;
 }
 
-// As small as the width allows: one step on two sequences.
-program::JobSpec wide_job() {
-    program::JobSpec spec = tiny_job(wide(), program::Profile::kI16);
+// As small as the width or the context allows: one step on two sequences.
+program::JobSpec large_job(const program::ModelConfig& model) {
+    program::JobSpec spec = tiny_job(model, program::Profile::kI16);
     spec.train.inner_steps = 1;
     spec.train.batch = 2;
     spec.data.train_tokens = 2 * spec.model.context + 1;
     return spec;
 }
+std::vector<program::JobSpec> large_jobs() { return {large_job(wide()), large_job(longer())}; }
 
 std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
     std::vector<std::uint32_t> tokens;
@@ -202,7 +214,9 @@ base::Hash256 root_of_all(const trainer::RunnerOptions& options) {
     for (const program::JobSpec& spec : tiny_jobs()) {
         if (!add(root_of(spec, own))) return {};
     }
-    if (!add(first_segment_root_of(wide_job(), own))) return {};
+    for (const program::JobSpec& spec : large_jobs()) {
+        if (!add(first_segment_root_of(spec, own))) return {};
+    }
     return hasher.finish();
 }
 
@@ -233,7 +247,7 @@ base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
 std::string self_test_difference(const trainer::RunnerOptions& options) {
     const trainer::RunnerOptions own = self_test_options(options);
     std::vector<program::JobSpec> jobs = tiny_jobs();
-    jobs.push_back(wide_job());
+    for (const program::JobSpec& spec : large_jobs()) jobs.push_back(spec);
     for (const program::JobSpec& spec : jobs) {
         const auto difference = difference_in(spec, own);
         if (!difference.ok()) return "a step cannot be computed: " + difference.error().what;

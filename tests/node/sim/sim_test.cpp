@@ -12,7 +12,7 @@ namespace assay::node::sim {
 namespace {
 
 /// Trials of a row inside the test suite, or the next whole job; `make sim` tries each 10,000 times.
-constexpr std::uint64_t kRounds = 100;
+constexpr std::uint64_t kRounds = 200;
 
 SimRow row_of(const CheatRow& strategy, std::uint64_t rounds, std::uint64_t seed = 1) {
     const auto row = measure(strategy, {.rounds = rounds, .seed = seed});

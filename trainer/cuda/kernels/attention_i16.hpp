@@ -33,8 +33,7 @@ enum class AttentionFault : std::uint8_t {
 
 /// Digits of q, k, v and dO have a line a token, of at most 64 numbers in one block; those of `numbers` a
 /// line for each number of a head along blocks of 128 tokens: of v, k, dO or q, in the order of
-/// AttentionOutput. Numbers of `max`, `sum`,
-/// `dot` and `inverse` are by query head and token.
+/// AttentionOutput. Numbers of `max`, `sum`, `dot` and `inverse` are by query head and token.
 struct AttentionI16Args {
     Digits q, k, v, d_o;
     Digits numbers;
@@ -47,9 +46,10 @@ struct AttentionI16Args {
     OutputArray<float> c;
     OperandPlace to;     ///< of a query head's output, or of a key head's
     NumberWatch scores;  ///< kValues
-    NumberWatch slopes, dots,
-        after;          ///< kQueryGradient: of the probabilities' gradient, of dot, of the scores'
-    NumberWatch watch;  ///< of what is written to c
+    NumberWatch slopes;  ///< kQueryGradient: of the probabilities' gradient
+    NumberWatch dots;    ///< kQueryGradient
+    NumberWatch after;   ///< kQueryGradient: of the scores' gradient
+    NumberWatch watch;   ///< of what is written to c
 };
 
 /// Grid: 64 rows, 1, query heads of all sequences, or key heads.
@@ -423,7 +423,8 @@ private:
             } else if constexpr (kSlopes) {
                 number = slope_of(args, number, slope[across][i], rows.dot[row]);
             }
-            if (!met.has(row, n) && kFault != AttentionFault::kWholeMaximum) number = 0.0F;
+            if (kFault == AttentionFault::kWholeMaximum) most[row] = packing::larger(most[row], number);
+            if (!met.has(row, n)) number = 0.0F;
             finite.see(number);
             most[row] = packing::larger(most[row], number);
             shared.held[step * 16 + at][block.thread()] = number;

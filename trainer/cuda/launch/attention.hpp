@@ -13,8 +13,10 @@ inline namespace ASSAY_MACHINE {
 inline bool can_fuse_attention(std::uint64_t head_dim) { return head_dim <= attention::kNumbers; }
 bool has_room_for_attention();
 
-/// One output for `sequences` sequences. kQueryGradient comes before kKeyGradient, which reads its `dot`.
-/// REQUIRES operands whose blocks are as AttentionI16Args says, and outputs whose columns lie side by side.
+/// One output for `sequences` sequences. kValues comes first: the others read its `max` and `sum`; then
+/// kQueryGradient, before the two that read its `inverse`, and kKeyGradient its `dot`. REQUIRES operands as
+/// AttentionI16Args says; heads of at most 64 numbers and blocks of 128 tokens are checked. A card takes at
+/// most 65,535 heads of all sequences.
 void attention_i16(LaunchStream stream, AttentionOutput output, const AttentionI16Args& args,
                    unsigned sequences);
 
