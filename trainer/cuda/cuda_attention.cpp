@@ -26,29 +26,18 @@ DigitPlace CudaDevice::attention_digits(const program::ModelConfig& model) {
     return {tokens + attention::kBlock, attention::kNumbers, narrow(arithmetic::kMaxProductBlock), 2};
 }
 
-Digits CudaDevice::pack_tokens(Digited& into, const OperatorCall& call, std::size_t operand,
-                               const HeadRange& range, std::uint64_t column, bool of_keys) {
+Digits CudaDevice::pack_heads(Digited& into, HeadLines lines, const OperatorCall& call, std::size_t operand,
+                              const HeadRange& range, std::uint64_t column, bool of_keys) {
     const HeadColumns at(program_->model, range.head);
     const unsigned tokens = narrow(context_), heads = narrow(range.heads), sharing = of_keys ? at.sharing : 1;
     const std::uint64_t width = cols(call.one.operands[operand]);
     const OperandPlace place{width, 1, tokens * width, at.dim, heads / sharing, 1};
-    Digits digits = pack(into, {tokens, at.dim, narrow(arithmetic::kMaxProductBlock), 2},
-                         {rows_from(call, operand, range, column), place}, Mask::kNone,
-                         narrow(range.sequences * heads / sharing));
-    digits.inner = heads;
-    digits.sharing = sharing;
-    return digits;
-}
-
-Digits CudaDevice::pack_numbers(const OperatorCall& call, std::size_t operand, const HeadRange& range,
-                                std::uint64_t column, bool of_keys) {
-    const HeadColumns at(program_->model, range.head);
-    const unsigned tokens = narrow(context_), heads = narrow(range.heads), sharing = of_keys ? at.sharing : 1;
-    const std::uint64_t width = cols(call.one.operands[operand]);
-    const OperandPlace place{width, 1, tokens * width, at.dim, heads / sharing, 1};
-    Digits digits = pack(number_digits_, {at.dim, tokens, attention::kBlock, 2},
-                         {rows_from(call, operand, range, column), turned(place)}, Mask::kNone,
-                         narrow(range.sequences * heads / sharing));
+    const bool by_token = lines == HeadLines::kTokens;
+    const DigitPlace to = by_token ? DigitPlace{tokens, at.dim, narrow(arithmetic::kMaxProductBlock), 2}
+                                   : DigitPlace{at.dim, tokens, attention::kBlock, 2};
+    Digits digits =
+        pack(into, to, {rows_from(call, operand, range, column), by_token ? place : turned(place)},
+             Mask::kNone, narrow(range.sequences * heads / sharing));
     digits.inner = heads;
     digits.sharing = sharing;
     return digits;
@@ -62,8 +51,8 @@ AttentionI16Args CudaDevice::attention_args(const OperatorCall& scores, const He
     args.heads = narrow(range.heads);
     args.sharing = at.sharing;
     args.scale = arithmetic::attention_scale(at.dim);
-    args.q = pack_tokens(left_, scores, 0, range, at.query, false);
-    args.k = pack_tokens(right_, scores, 0, range, at.key, true);
+    args.q = pack_heads(left_, HeadLines::kTokens, scores, 0, range, at.query, false);
+    args.k = pack_heads(right_, HeadLines::kTokens, scores, 0, range, at.key, true);
     return args;
 }
 
@@ -78,7 +67,7 @@ void CudaDevice::fused_attention(const GroupCall& call) {
         const std::uint64_t first = first_square(range) * context_;
         const std::uint64_t width = cols(values.one.outputs[0]);
         AttentionI16Args args = attention_args(scores, range);
-        args.numbers = pack_numbers(values, 1, range, at.value, true);
+        args.numbers = pack_heads(number_digits_, HeadLines::kNumbers, values, 1, range, at.value, true);
         args.max = floats(out(max, 0).data + first, rows);
         args.sum = floats(out(sum, 0).data + first, rows);
         args.c = rows_to(values, range, at.query);
@@ -104,8 +93,8 @@ void CudaDevice::fused_attention_gradient(const GroupCall& call) {
         const std::uint64_t width = cols(by_query.one.outputs[0]);
         const unsigned sequences = narrow(range.sequences), heads = narrow(range.heads);
         AttentionI16Args args = attention_args(scores, range);
-        args.v = pack_tokens(value_digits_, by_probability, 1, range, at.value, true);
-        args.d_o = pack_tokens(slope_digits_, by_probability, 0, range, at.query, false);
+        args.v = pack_heads(value_digits_, HeadLines::kTokens, by_probability, 1, range, at.value, true);
+        args.d_o = pack_heads(slope_digits_, HeadLines::kTokens, by_probability, 0, range, at.query, false);
         args.max = floats(call.tensors[call.group.max] + first, rows);
         args.sum = floats(call.tensors[call.group.sum] + first, rows);
         args.dot = floats(call.scratch, rows);
@@ -124,10 +113,14 @@ void CudaDevice::fused_attention_gradient(const GroupCall& call) {
             attention_i16(stream(), output, args, sequences);
         };
         using enum AttentionOutput;
-        make(kQueryGradient, by_query, pack_numbers(by_query, 1, range, at.key, true), at.query, heads);
-        make(kValueGradient, by_value, pack_numbers(by_value, 1, range, at.query, false), at.value,
+        make(kQueryGradient, by_query,
+             pack_heads(number_digits_, HeadLines::kNumbers, by_query, 1, range, at.key, true), at.query,
+             heads);
+        make(kValueGradient, by_value,
+             pack_heads(number_digits_, HeadLines::kNumbers, by_value, 1, range, at.query, false), at.value,
              heads / at.sharing);
-        make(kKeyGradient, by_key, pack_numbers(by_key, 1, range, at.query, false), at.key,
+        make(kKeyGradient, by_key,
+             pack_heads(number_digits_, HeadLines::kNumbers, by_key, 1, range, at.query, false), at.key,
              heads / at.sharing);
     }
 }

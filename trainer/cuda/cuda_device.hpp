@@ -136,12 +136,10 @@ private:
     void fused_attention(const GroupCall& call);
     void fused_attention_gradient(const GroupCall& call);
     [[nodiscard]] AttentionI16Args attention_args(const OperatorCall& scores, const HeadRange& range);
-    // A range's operands as digits, a line a token or a line a number of a head: of query heads, or of key
-    // heads.
-    Digits pack_tokens(Digited& into, const OperatorCall& call, std::size_t operand, const HeadRange& range,
-                       std::uint64_t column, bool of_keys);
-    Digits pack_numbers(const OperatorCall& call, std::size_t operand, const HeadRange& range,
-                        std::uint64_t column, bool of_keys);
+    // A range's operand as digits: of query heads, or of key heads.
+    enum class HeadLines : std::uint8_t { kTokens, kNumbers };
+    Digits pack_heads(Digited& into, HeadLines lines, const OperatorCall& call, std::size_t operand,
+                      const HeadRange& range, std::uint64_t column, bool of_keys);
     [[nodiscard]] static OutputArray<float> floats(float* data, std::uint64_t count);
     void head(const GroupCall& call);
     void logits(const GroupCall& call);

@@ -373,7 +373,7 @@ private:
         return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
     }
 
-    // Of scores the probabilities, in place.
+    // Of scores the probabilities, in place; of masked ones anything.
     static ASSAY_SIMT void make_probabilities(const SimtBlock& block, const Rows& rows, unsigned step,
                                               LaneNumbers& made) {
         bool usual = true;
