@@ -79,20 +79,16 @@ void CudaDevice::fused_attention(const GroupCall& call) {
 }
 
 void CudaDevice::fused_attention_gradient(const GroupCall& call) {
-    const auto of = [&](Kind kind) { return call_of(*find(call.group, kind), call.tensors); };
-    const OperatorCall by_value = of(Kind::kAttentionValueGradient);
-    const OperatorCall by_probability = of(Kind::kAttentionProbabilityGradient);
-    const OperatorCall by_query = of(Kind::kAttentionQueryGradient);
-    const OperatorCall by_key = of(Kind::kAttentionKeyGradient);
-    const Operator& max = program_->operators[writer_of(call.group.max)];
-    const OperatorCall scores = call_of(writer_of(max.operands[0]), call.tensors);
+    const GradientProducts products = gradient_products(call);
+    const OperatorCall &by_value = products.by_value, &by_probability = products.by_probability,
+                       &by_query = products.by_query, &by_key = products.by_key;
     for (const HeadRange& range : ranges(head_bytes(*program_))) {
         const HeadColumns at(program_->model, range.head);
         const std::uint64_t rows = range.sequences * range.heads * context_;
         const std::uint64_t first = first_square(range) * context_;
         const std::uint64_t width = cols(by_query.one.outputs[0]);
         const unsigned sequences = narrow(range.sequences), heads = narrow(range.heads);
-        AttentionI16Args args = attention_args(scores, range);
+        AttentionI16Args args = attention_args(products.scores, range);
         args.v = pack_heads(value_digits_, HeadLines::kTokens, by_probability, 1, range, at.value, true);
         args.d_o = pack_heads(slope_digits_, HeadLines::kTokens, by_probability, 0, range, at.query, false);
         args.max = floats(call.tensors[call.group.max] + first, rows);

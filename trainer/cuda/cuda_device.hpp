@@ -97,6 +97,10 @@ private:
         std::uint64_t rows = 0;
         [[nodiscard]] const float* in(std::size_t i) const { return tensors[one.operands[i]]; }
     };
+    // The products of attention's backward pass, and the forward one that it makes again.
+    struct GradientProducts {
+        OperatorCall by_value, by_probability, by_query, by_key, scores;
+    };
     // Query heads of a micro-batch, whole groups that share keys: of one sequence, or all of some sequences.
     struct HeadRange {
         std::uint64_t sequence = 0, sequences = 0;
@@ -132,6 +136,7 @@ private:
     // Groups of which tensors exist a part at a time, in scratch (cuda_groups.cpp).
     void attention(const GroupCall& call);
     void attention_gradient(const GroupCall& call);
+    [[nodiscard]] GradientProducts gradient_products(const GroupCall& call) const;
     // The same where no square lies in memory (cuda_attention.cpp).
     void fused_attention(const GroupCall& call);
     void fused_attention_gradient(const GroupCall& call);

@@ -118,21 +118,26 @@ void CudaDevice::attention(const GroupCall& call) {
     }
 }
 
+CudaDevice::GradientProducts CudaDevice::gradient_products(const GroupCall& call) const {
+    const auto of = [&](Kind kind) { return call_of(*find(call.group, kind), call.tensors); };
+    const Operator& max = program_->operators[writer_of(call.group.max)];
+    return {.by_value = of(Kind::kAttentionValueGradient),
+            .by_probability = of(Kind::kAttentionProbabilityGradient),
+            .by_query = of(Kind::kAttentionQueryGradient),
+            .by_key = of(Kind::kAttentionKeyGradient),
+            .scores = call_of(writer_of(max.operands[0]), call.tensors)};
+}
+
 void CudaDevice::attention_gradient(const GroupCall& call) {
     if (fuses_attention(*program_)) return fused_attention_gradient(call);
-    const auto of = [&](Kind kind) { return call_of(*find(call.group, kind), call.tensors); };
-    const OperatorCall by_value = of(Kind::kAttentionValueGradient);
-    const OperatorCall by_probability = of(Kind::kAttentionProbabilityGradient);
-    const OperatorCall by_query = of(Kind::kAttentionQueryGradient);
-    const OperatorCall by_key = of(Kind::kAttentionKeyGradient);
-    const Operator& max = program_->operators[writer_of(call.group.max)];
-    const OperatorCall scores = call_of(writer_of(max.operands[0]), call.tensors);
+    const GradientProducts products = gradient_products(call);
+    const OperatorCall &by_value = products.by_value, &by_probability = products.by_probability;
     for (const HeadRange& range : ranges(square_bytes(program_->model))) {
         const std::uint64_t squares = range.sequences * range.heads, rows = squares * context_;
         const std::uint64_t first = first_square(range) * context_;
         float* const p = call.scratch;
         float* const slopes = call.scratch + rows * context_;
-        attention_product(scores, range, p);
+        attention_product(products.scores, range, p);
         // The forward pass has looked at the same scores.
         softmax_rows(stream(), SoftmaxKind::kAgain,
                      {.rows = rows,
@@ -151,8 +156,8 @@ void CudaDevice::attention_gradient(const GroupCall& call) {
                       .before = watch(by_probability.index),
                       .dot = watch(*find(call.group, Kind::kSoftmaxDot)),
                       .after = watch(*find(call.group, Kind::kSoftmaxGradient))});
-        attention_product(by_query, range, slopes);
-        attention_product(by_key, range, slopes);
+        attention_product(products.by_query, range, slopes);
+        attention_product(products.by_key, range, slopes);
     }
 }
 

@@ -315,6 +315,43 @@ struct Multiply : Base {
 };
 }  // namespace
 
+namespace {
+// Lane l names row l % 8 of matrix l / 8, matrices after one another and `kOff` words beside their place.
+template <unsigned kOff>
+struct LoadMatrices : Base {
+    static constexpr unsigned kThreads = 32;
+    struct Shared {
+        alignas(16) std::uint32_t words[4 * 8 * 4 + 4];
+    };
+    static void run(const SimtBlock& block, const Args& args) {
+        auto& shared = block.shared<Shared>();
+        for (unsigned i = block.thread(); i < 4 * 8 * 4 + 4; i += 32) shared.words[i] = i;
+        block.sync();
+        std::uint32_t words[4];
+        block.load_matrices(words, shared.words + block.lane() * 4 + kOff);
+        for (unsigned i = 0; i < 4; ++i)
+            args.out.set(i * 32 + block.thread(), static_cast<std::int32_t>(words[i]));
+    }
+};
+}  // namespace
+
+// PTX ISA, ldmatrix: with b16 a row is eight numbers, of which a lane gets two, four lanes a row.
+TEST_CASE("a warp loads matrices by the lane layout of the manual", "[trainer][cuda]") {
+    in_every_order([&](KernelStream& stream) {
+        Integers out(4 * 32);
+        launch<LoadMatrices<0>>({1}, stream, {nullptr, output(out), 0});
+        // Number 8r + 2(l % 4) of matrix i and the next, r = l / 4, are word 4r + l % 4 of its 32.
+        for (unsigned at = 0; at < 4 * 32; ++at) {
+            const unsigned matrix = at / 32, lane = at % 32;
+            REQUIRE(static_cast<unsigned>(out[at]) == 32 * matrix + lane / 4 * 4 + lane % 4);
+        }
+    });
+    KernelStream stream(two_threads());
+    Integers out(4 * 32);
+    launch<LoadMatrices<1>>({1}, stream, {nullptr, output(out), 0});
+    CHECK(stream.faults().count(FaultKind::kMisaligned) == 32);
+}
+
 TEST_CASE("a warp multiplies digits by the lane layout of the manual", "[trainer][cuda]") {
     std::mt19937 random(3);
     std::vector<std::int8_t> a(16 * 32), b(32 * 8);

@@ -189,6 +189,25 @@ private:
         }
     };
 
+    // Which of its block of 128 the lane's token n of a step is.
+    static ASSAY_SIMT unsigned in_block(const SimtBlock& block, unsigned step, unsigned n) {
+        return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
+    }
+
+    // Calls work(across, i, row, n) for the lane's numbers of a step whose row meets the token: number
+    // [across][i] is of row `row` and token n.
+    template <class Work>
+    static ASSAY_SIMT void each_met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
+                                    unsigned step, const Work& work) {
+        const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
+        ASSAY_UNROLL
+        for (unsigned at = 0; at < 16; ++at) {
+            const unsigned across = at / 4, i = at % 4;
+            const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
+            if (met.has(row, n)) work(across, i, row, n);
+        }
+    }
+
     // Scores of a step.
     static ASSAY_SIMT void scores(const SimtBlock& block, const Args& args, const Rows& rows,
                                   const attention::DigitTile& tokens, unsigned step, LaneNumbers& made) {
@@ -264,17 +283,10 @@ private:
         each_step(block, args, rows, [&](unsigned b, unsigned step, const attention::DigitTile& tokens) {
             LaneNumbers made;
             scores(block, args, rows, tokens, step, made);
-            const unsigned first = b * attention::kBlock + step * attention::kStep;
-            const Met met(block, args, rows, first);
-            ASSAY_UNROLL
-            for (unsigned at = 0; at < 16; ++at) {
-                const unsigned across = at / 4, i = at % 4;
-                const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-                if (!met.has(row, n)) continue;
+            each_met(block, args, rows, b, step, [&](unsigned across, unsigned i, unsigned row, unsigned n) {
                 finite.see(made[across][i]);
-                largest[row].see(made[across][i],
-                                 first + attention::first_in_step(block.lane()) + attention::next_in_step(n));
-            }
+                largest[row].see(made[across][i], b * attention::kBlock + in_block(block, step, n));
+            });
         });
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2; ++row) rows.max[row] = largest[row].among_four(block);
@@ -288,15 +300,10 @@ private:
         each_step(block, args, rows, [&](unsigned b, unsigned step, const attention::DigitTile& tokens) {
             LaneNumbers made;
             scores(block, args, rows, tokens, step, made);
-            const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
-            ASSAY_UNROLL
-            for (unsigned at = 0; at < 16; ++at) {
-                const unsigned across = at / 4, i = at % 4;
-                const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-                if (!met.has(row, n)) continue;
+            each_met(block, args, rows, b, step, [&](unsigned across, unsigned i, unsigned row, unsigned n) {
                 float& part = sums.parts[row][n];
                 part = add_rn(part, exp32(sub_rn(made[across][i], rows.max[row])));
-            }
+            });
         });
         sums.fold(block, rows.sum);
         ASSAY_UNROLL
@@ -320,15 +327,12 @@ private:
                 scores(block, args, rows, shared.tokens[0], step, made);
                 make_probabilities(block, rows, step, made);
                 attention::multiply_step(block, rows.slopes, shared.tokens[1], step, slope);
-                const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
-                ASSAY_UNROLL
-                for (unsigned at = 0; at < 16; ++at) {
-                    const unsigned across = at / 4, i = at % 4;
-                    const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-                    if (!met.has(row, n)) continue;
-                    finite.see(slope[across][i]);
-                    sums.parts[row][n] = fma_rn(slope[across][i], made[across][i], sums.parts[row][n]);
-                }
+                each_met(block, args, rows, b, step,
+                         [&](unsigned across, unsigned i, unsigned row, unsigned n) {
+                             finite.see(slope[across][i]);
+                             float& part = sums.parts[row][n];
+                             part = fma_rn(slope[across][i], made[across][i], part);
+                         });
             }
             block.sync();
             copy_tokens(block, args, rows, b + 1);
@@ -363,14 +367,11 @@ private:
                                              unsigned row, unsigned n) {
         if constexpr (kTurned) {
             const auto& queries = block.template shared<Shared>().queries;
-            const unsigned query = query_at(block, step, n);
+            const unsigned query = in_block(block, step, n);
             return {queries.max[query], queries.sum[query], queries.inverse[query]};
         } else {
             return {rows.max[row], rows.sum[row], rows.inverse[row]};
         }
-    }
-    static ASSAY_SIMT unsigned query_at(const SimtBlock& block, unsigned step, unsigned n) {
-        return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
     }
 
     // Of scores the probabilities, in place; of masked ones anything.
@@ -419,7 +420,7 @@ private:
             float number = made[across][i];
             if constexpr (kSlopes && kTurned) {
                 number =
-                    slope_of(args, number, slope[across][i], shared.queries.dot[query_at(block, step, n)]);
+                    slope_of(args, number, slope[across][i], shared.queries.dot[in_block(block, step, n)]);
             } else if constexpr (kSlopes) {
                 number = slope_of(args, number, slope[across][i], rows.dot[row]);
             }

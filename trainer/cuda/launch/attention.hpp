@@ -8,9 +8,11 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// Whether heads of so many numbers can be fused, and whether the card that the calling thread uses has the
-/// shared memory for it: cards of compute capability 7.5 have not.
+/// Whether attention with heads of so many numbers has fused kernels.
 inline bool can_fuse_attention(std::uint64_t head_dim) { return head_dim <= attention::kNumbers; }
+
+/// Whether the card that the calling thread uses has the shared memory for them: of compute capability 7.5
+/// none has.
 bool has_room_for_attention();
 
 /// One output for `sequences` sequences. kValues comes first: the others read its `max` and `sum`; then

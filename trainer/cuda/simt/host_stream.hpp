@@ -31,7 +31,7 @@ enum class FaultKind : std::uint8_t {
     kOutsideOutput,   ///< a number beyond an output was written
     kMovedOperand,    ///< a tile changed between a warpgroup's product and its wait
     kTooManyBlocks,   ///< a grid that no card takes
-    kMisaligned,      ///< a copy of 4 or 16 bytes at an address of fewer
+    kMisaligned,      ///< a copy of 4 or 16 bytes, or a matrix's row, at an address of fewer
 };
 inline constexpr std::size_t kFaultKinds = 9;
 
