@@ -2,6 +2,7 @@
 #include "node/cli/bench_card.hpp"
 
 #include "node/cli/bench_compare.hpp"
+#include "node/worker/bench_child.hpp"
 #include "node/worker/device_list.hpp"
 
 namespace assay::node {
@@ -101,6 +102,38 @@ void tracing_row(const BenchSides& sides, const BenchReport& report, const Bench
     report.row(row);
 }
 
+// Kernels that take a hundredth of a step and more, each in its kind of group, and all others together.
+void part_rows(const BenchSides& sides, const BenchReport& report, const BenchCase& one,
+               const OurSide& ours) {
+    constexpr double kWorthARow = 0.01, kMilliseconds = 1e3;
+    const BenchSide side = sides.ours(ours, sides.threads().front(), "parts", one.work);
+    auto child = BenchChild::start(side.program);
+    const auto parts = child.ok() ? child->parts(side.line) : base::Failed{child.error()};
+    if (!parts.ok()) return report.note("parts of a step, left out: " + parts.error().what);
+    BenchPart all, others;
+    for (const BenchPart& part : *parts) {
+        all.seconds += part.seconds;
+        all.count += part.count;
+    }
+    const auto row = [&](const std::string& name, const BenchPart& part) {
+        BenchRow of{"part of a step, " + one.name, name + ", " + std::to_string(part.count) + " launches",
+                    ours.profile, ours.target, sides.threads().front()};
+        of.value = kMilliseconds * part.seconds;
+        of.unit = "ms";
+        report.row(of);
+    };
+    for (const BenchPart& part : *parts) {
+        if (part.seconds >= kWorthARow * all.seconds) {
+            row(part.name, part);
+        } else {
+            others.seconds += part.seconds;
+            others.count += part.count;
+        }
+    }
+    if (others.count != 0) row("others", others);
+    if (all.count != 0) row("all kernels", all);
+}
+
 }  // namespace
 
 Outcome<void> bench_card_products(const BenchOptions& options, const BenchReport& report) {
@@ -148,6 +181,7 @@ Outcome<void> bench_card_steps(const BenchOptions& options, const BenchReport& r
         const auto step =
             card_step_rows(sides, options, report, profile.ours, modes_of(options, profile.modes), budget);
         if (step && root) tracing_row(sides, report, one, profile.ours, *step, *root);
+        if (step) part_rows(sides, report, one, profile.ours);
     }
     return {};
 }

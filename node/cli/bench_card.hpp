@@ -10,8 +10,8 @@ namespace assay::node {
 
 /// Products of both profiles; i16 packs its operands. Errors of BenchSides::of_device.
 base::Outcome<void> bench_card_products(const BenchOptions& options, const BenchReport& report);
-/// Steps and what they plan for, roots of a slot's state beside its copy to the host, and what tracing costs
-/// a segment of sixteen steps. Errors of BenchSides::of_device.
+/// Steps, what they plan for and what their kernels took, roots of a slot's state beside its copy to the
+/// host, and what tracing costs a segment of sixteen steps. Errors of BenchSides::of_device.
 base::Outcome<void> bench_card_steps(const BenchOptions& options, const BenchReport& report);
 
 }  // namespace assay::node

@@ -96,6 +96,16 @@ Outcome<std::vector<double>> BenchChild::run(unsigned count) {
     return times;
 }
 
+Outcome<std::vector<BenchPart>> BenchChild::parts(const std::string& line) {
+    ASSAY_ASSIGN(const std::string text, ask(line, "parts"));
+    std::istringstream words(text);
+    std::vector<BenchPart> parts;
+    for (BenchPart one; words >> one.name >> one.count >> one.seconds;) parts.push_back(one);
+    if (!words.eof())
+        return fail(ErrorKind::kFailure, "a measuring process told of parts that cannot be read");
+    return parts;
+}
+
 Outcome<double> BenchChild::peak() {
     ASSAY_ASSIGN(const std::string text, ask("peak", "peak"));
     return std::stod(text);

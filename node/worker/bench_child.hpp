@@ -3,6 +3,7 @@
 // node/worker/program/bench.hpp: our worker, LibTorch inside it, or PyTorch.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,6 +21,13 @@ struct BenchProgram {
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours
 };
 
+/// What a part of a step took.
+struct BenchPart {
+    std::string name;
+    std::uint64_t count = 0;
+    double seconds = 0;
+};
+
 class BenchChild {
 public:
     static base::Outcome<BenchChild> start(const BenchProgram& program);
@@ -35,6 +43,9 @@ public:
     base::Outcome<void> prepare(const std::string& line);
     /// Seconds of each of `count` >= 1 runs.
     base::Outcome<std::vector<double>> run(unsigned count);
+    /// What the parts of one step took, longest first; none where the device does not tell. The line is that
+    /// of a step but for its first word, `parts`. What run() timed is forgotten.
+    base::Outcome<std::vector<BenchPart>> parts(const std::string& line);
     /// Largest resident memory of the process so far, in bytes.
     base::Outcome<double> peak();
 

@@ -32,6 +32,7 @@ FAMILIES = {
     "product_i16": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "product_i16_wide": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "products_i16": (["products_i16.cpp"], ["products_i16_test.cpp"]),
+    "split_k": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "pack_i16": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "fixed_point": (["products_i16.cpp"], ["products_i16_test.cpp", "elementary_test.cpp"]),
     "hashes": (["arrays.cpp"], ["arrays_test.cpp"]),

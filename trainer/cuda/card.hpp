@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "contracts/base/error.hpp"
 #include "trainer/cuda/simt/simt.hpp"
@@ -67,6 +68,11 @@ public:
     virtual void hold(CardLane lane, Ticket until) = 0;
     /// Waits until what the ticket names is done.
     virtual void wait(Ticket until) = 0;
+
+    /// Remembers when all that was ordered on kWork so far is done.
+    virtual void mark() = 0;
+    /// Waits for all marks and forgets them. Seconds of each since the first; nothing once a call has failed.
+    [[nodiscard]] virtual std::vector<double> take_marks() = 0;
 
     /// Whether a call failed: nothing that is copied from the card means anything any more.
     [[nodiscard]] virtual bool has_failed() = 0;

@@ -31,6 +31,7 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       rope_sin_(lanes_),
       left_(lanes_),
       right_(lanes_),
+      parts_(lanes_),
       value_digits_(lanes_),
       slope_digits_(lanes_),
       number_digits_(lanes_),
@@ -46,6 +47,7 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       factors_(lanes_) {
     // Asked on the thread that chose the card.
     options_.fused = options_.fused && has_room_for_attention();
+    if (options_.processors == 0) options_.processors = processor_count();
 }
 
 CudaDevice::~CudaDevice() {
@@ -53,7 +55,7 @@ CudaDevice::~CudaDevice() {
 }
 
 PlanHints CudaDevice::hints() const {
-    PlanHints hints{.tokens = 2048, .head_rows = 2048};
+    PlanHints hints{.tokens = 2048, .head_rows = 2048, .starts_weight_gradients = true};
     // A card's time for the head's gradient is that of its longest chain, over all words: many rows beside
     // each other, or few, take it alike.
     hints.logits = std::uint64_t{1} << 30U;
@@ -148,7 +150,21 @@ void CudaDevice::select(std::uint64_t first, std::uint64_t count) {
     places_.put(places);
 }
 
+std::vector<WorkTime> CudaDevice::timed(const std::function<void()>& work) {
+    struct Forget {
+        LaunchTimes*& of;
+        ~Forget() { of = nullptr; }
+    };
+    LaunchTimes times(*card_);
+    const Forget forget{times_};
+    times_ = &times;
+    times.begin_part("step");
+    work();
+    return times.take();
+}
+
 void CudaDevice::run(const GroupCall& call) {
+    if (times_ != nullptr) times_->begin_part(std::string(to_text(call.group.kind)));
     for (const auto* list : {&call.group.reads, &call.group.writes}) {
         for (const program::TensorId id : *list) settle(call.tensors[id]);
     }
@@ -159,9 +175,12 @@ void CudaDevice::run(const GroupCall& call) {
         case GroupKind::kLogits: logits(call); break;
         case GroupKind::kCollect: collect(call); break;
         case GroupKind::kUpdate: update(call); break;
+        case GroupKind::kWeightGradient:
+            for (const std::uint32_t index : call.group.operators)
+                weight_gradient(call_of(index, call.tensors), first_ != 0);
+            break;
         case GroupKind::kRows:
         case GroupKind::kLinear:
-        case GroupKind::kWeightGradient:
         case GroupKind::kColumnGradient:
         case GroupKind::kEmbeddingGradient:
         case GroupKind::kSingle:
@@ -170,6 +189,7 @@ void CudaDevice::run(const GroupCall& call) {
             }
     }
     bands_.finish();
+    if (times_ != nullptr) times_->begin_part("step");
 }
 
 std::optional<std::uint32_t> CudaDevice::wait(std::span<const float* const> scalars,

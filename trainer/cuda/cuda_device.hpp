@@ -14,6 +14,7 @@
 #include "trainer/cuda/launch/attention.hpp"
 #include "trainer/cuda/launch/products.hpp"
 #include "trainer/cuda/launch/rows.hpp"
+#include "trainer/cuda/launch_times.hpp"
 #include "trainer/step/device.hpp"
 
 namespace assay::trainer::cuda {
@@ -31,6 +32,9 @@ struct CudaOptions {
     /// Whether attention of profile i16 makes its squares anew wherever they are needed (attention_i16.hpp),
     /// where the card has the shared memory for it.
     bool fused = true;
+    /// Of the card, for which products are cut (kernels/split_k.hpp); 0: as many as it has. With few of them
+    /// small products go the ways of large ones.
+    unsigned processors = 0;
 };
 
 class CudaDevice : public Device {
@@ -66,6 +70,8 @@ public:
     void run(const GroupCall& call) override;
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
+    /// By the kind of group and the kernel.
+    [[nodiscard]] std::vector<WorkTime> timed(const std::function<void()>& work) override;
 
     [[nodiscard]] bool is_finite(DeviceView array) override;
     [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
@@ -168,7 +174,8 @@ private:
     void norms(const OperatorCall& call);
     void columns(const OperatorCall& call, ColumnKind kind);
     void linear(const OperatorCall& call);
-    void weight_gradient(const OperatorCall& call);
+    // With `carry` it adds to what is there, else it writes.
+    void weight_gradient(const OperatorCall& call, bool carry);
     // `squares` are the range's.
     void attention_product(const OperatorCall& call, const HeadRange& range, float* squares);
     void shared_gradient(const OperatorCall& call, const HeadRange& range, float* squares);
@@ -239,6 +246,7 @@ private:
     std::unique_ptr<Card> card_;  // outlives all room on it
     CardLanes lanes_;
     CardBands bands_;
+    LaunchTimes* times_ = nullptr;  // while timed() runs
     const program::Program* program_ = nullptr;
     StepNumbers numbers_;
     std::uint64_t context_ = 0;
@@ -260,6 +268,7 @@ private:
     std::optional<program::ModelConfig> rope_model_;
     CardRoom<float> rope_cos_, rope_sin_;
     Digited left_, right_;
+    CardRoom<float> parts_;  // of products that are cut along k
     Digited value_digits_, slope_digits_,
         number_digits_;  // fused attention's, beside queries left, keys right
     std::vector<Held> adopted_;

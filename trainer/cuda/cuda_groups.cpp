@@ -195,7 +195,7 @@ void CudaDevice::head(const GroupCall& call) {
         places[down.operands[0]] = call.scratch;
         places[down.outputs[0]] = call.tensors[down.outputs[0]] + at * width;
         linear(with(*input_gradient, rows));
-        weight_gradient(with(*weight_gradient_at, rows));
+        weight_gradient(with(*weight_gradient_at, rows), first_ + at != 0);
     }
     const std::uint32_t total = *find(call.group, Kind::kLossTotal);
     places[program_->operators[total].operands[0]] = losses;

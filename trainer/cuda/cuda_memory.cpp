@@ -167,12 +167,12 @@ struct FusedDigits {
     [[nodiscard]] std::uint64_t exponents() const { return heads == 0 ? 0 : heads * of_head.exponents(); }
 };
 
-// Most that each of the rooms for digits takes, whether operators run in groups or one by one. Fused
-// attention shares two of them and has some of its own.
-std::uint64_t digit_bytes(const program::Program& program, const OperandParts& parts,
-                          const FusedDigits& fused) {
+// Most that each of the rooms for digits and for parts of products takes, whether operators run in groups or
+// one by one. Fused attention shares two of them and has some of its own.
+std::uint64_t product_bytes(const program::Program& program, const OperandParts& parts,
+                            const FusedDigits& fused, unsigned processors) {
     std::uint64_t words[2] = {fused.words(), fused.words()};
-    std::uint64_t exponents[2] = {fused.exponents(), fused.exponents()};
+    std::uint64_t exponents[2] = {fused.exponents(), fused.exponents()}, cut = 0;
     for (const program::Operator& one : program.operators) {
         const OperandSides shape = operand_sides(program, one, parts);
         if (shape.m == 0) continue;
@@ -186,10 +186,11 @@ std::uint64_t digit_bytes(const program::Program& program, const OperandParts& p
             words[side] = std::max(words[side], shape.matrices * places[side].words());
             exponents[side] = std::max(exponents[side], shape.matrices * places[side].exponents());
         }
+        if (shape.matrices == 1) cut = std::max(cut, most_part_numbers(places[0], places[1], processors));
     }
     constexpr std::uint64_t kWord = sizeof(std::uint32_t);
     std::uint64_t bytes = room(kWord * words[0]) + room(kWord * words[1]) + room(kWord * exponents[0]) +
-                          room(kWord * exponents[1]);
+                          room(kWord * exponents[1]) + (cut == 0 ? 0 : room(kWord * cut));
     if (fused.heads != 0)
         bytes += (fused.operands - 2) * (room(kWord * fused.words()) + room(kWord * fused.exponents()));
     return bytes;
@@ -211,7 +212,9 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
                  .operands = kAttentionOperands,
                  .of_head = attention_digits(program.model)};
     }
-    std::uint64_t bytes = program.profile == program::Profile::kI16 ? digit_bytes(program, parts, fused) : 0;
+    std::uint64_t bytes = program.profile == program::Profile::kI16
+                              ? product_bytes(program, parts, fused, options_.processors)
+                              : 0;
     std::uint64_t widest = 0, tiles = 0, most_tiles = 0, widest_parameter = 0;
     for (const program::Tensor& tensor : program.tensors) widest = std::max(widest, tensor.cols);
     for (const program::TensorInfo& tensor : program.parameters) {

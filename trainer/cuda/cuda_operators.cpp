@@ -21,7 +21,7 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kHead:
         case Kind::kHeadInputGradient: linear(call); break;
         case Kind::kLinearWeightGradient:
-        case Kind::kHeadWeightGradient: weight_gradient(call); break;
+        case Kind::kHeadWeightGradient: weight_gradient(call, true); break;
         case Kind::kLinearBiasGradient: columns(call, ColumnKind::kBias); break;
         case Kind::kLayerNormParameterGradient: columns(call, ColumnKind::kLayerNorm); break;
         case Kind::kRmsNormParameterGradient: columns(call, ColumnKind::kRmsNorm); break;

@@ -46,16 +46,17 @@ void CudaDevice::multiply_exactly(const Operator& one, const Products& p) {
                     Mask::kNone, p.matrices / shared);
     b.inner = p.b.place.inner;
     b.sharing = shared;
-    product_i16(stream(),
-                {.a = a,
-                 .b = b,
-                 .c = p.c,
-                 .to = p.to,
-                 .bias = p.bias,
-                 .scale = p.scale,
-                 .carry = p.carry,
-                 .watch = p.watch},
-                p.mask, p.matrices);
+    ProductI16Args args{.a = a,
+                        .b = b,
+                        .c = p.c,
+                        .to = p.to,
+                        .bias = p.bias,
+                        .scale = p.scale,
+                        .carry = p.carry,
+                        .watch = p.watch};
+    args.split = split_of(args, p.mask, p.matrices, options_.processors);
+    if (args.split.cuts()) args.parts = parts_.of(part_numbers(args));
+    product_i16(stream(), args, p.mask, p.matrices, options_.processors);
 }
 
 void CudaDevice::linear(const OperatorCall& call) {
@@ -76,7 +77,7 @@ void CudaDevice::linear(const OperatorCall& call) {
     multiply(one, p);
 }
 
-void CudaDevice::weight_gradient(const OperatorCall& call) {
+void CudaDevice::weight_gradient(const OperatorCall& call, bool carry) {
     const Operator& one = call.one;
     // The rows of the weight come from x when it is [in,out] and from dy when it is [out,in].
     const bool is_turned =
@@ -90,7 +91,7 @@ void CudaDevice::weight_gradient(const OperatorCall& call) {
                    .b = {call.in(1 - left), {n, 1}},
                    .c = out(call, 0),
                    .to = {n, 1},
-                   .carry = true,
+                   .carry = carry,
                    .watch = watch(call.index)});
 }
 

@@ -182,6 +182,22 @@ void EmulatedCard::wait(Ticket until) {
     if (call()) queues_.run_to(until);
 }
 
+void EmulatedCard::mark() {
+    if (call())
+        queues_.order(CardLane::kWork, [this] { marks_.push_back(std::chrono::steady_clock::now()); });
+}
+
+std::vector<double> EmulatedCard::take_marks() {
+    run_all();
+    std::vector<double> seconds;
+    if (call()) {
+        for (const auto& one : marks_)
+            seconds.push_back(std::chrono::duration<double>(one - marks_.front()).count());
+    }
+    marks_.clear();
+    return seconds;
+}
+
 void EmulatedCard::run_all() {
     queues_.run_to(queues_.record(CardLane::kWork));
     queues_.run_to(queues_.record(CardLane::kCopies));

@@ -6,6 +6,7 @@
 // it.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,9 @@ public:
     [[nodiscard]] Ticket record(CardLane lane) override;
     void hold(CardLane lane, Ticket until) override;
     void wait(Ticket until) override;
+    void mark() override;
+    /// Of the host's time.
+    [[nodiscard]] std::vector<double> take_marks() override;
     [[nodiscard]] bool has_failed() override { return !failure_.empty(); }
     [[nodiscard]] base::Outcome<void> check() override;
 
@@ -86,6 +90,7 @@ private:
     std::string failure_;                                       // empty: none
     std::string misplaced_;  // a copy between places where none can be; empty: none
     Blocks blocks_, pinned_;
+    std::vector<std::chrono::steady_clock::time_point> marks_;
     std::vector<std::pair<std::byte*, std::uint64_t>> kept_;  // given back, to be given out again
 };
 

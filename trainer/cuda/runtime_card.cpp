@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "trainer/cuda/card_budget.hpp"
 #include "trainer/cuda/card_pool.hpp"
@@ -38,6 +39,7 @@ public:
                 if (event != nullptr) note(cudaEventDestroy(event));
             }
         }
+        for (cudaEvent_t event : marks_) note(cudaEventDestroy(event));
         if (copies_ != nullptr) note(cudaStreamDestroy(copies_));
     }
 
@@ -91,6 +93,28 @@ public:
     void hold(CardLane on, Ticket until) override { note(cudaStreamWaitEvent(lane(on), event(until), 0)); }
     void wait(Ticket until) override { note(cudaEventSynchronize(event(until))); }
 
+    void mark() override {
+        cudaEvent_t event = nullptr;
+        note(cudaEventCreate(&event));
+        if (event == nullptr) return;
+        marks_.push_back(event);
+        note(cudaEventRecord(event, lane(CardLane::kWork)));
+    }
+    [[nodiscard]] std::vector<double> take_marks() override {
+        constexpr double kMillisecond = 1e-3;
+        std::vector<double> seconds;
+        if (!marks_.empty()) note(cudaEventSynchronize(marks_.back()));
+        for (cudaEvent_t event : marks_) {
+            float passed = 0;
+            note(cudaEventElapsedTime(&passed, marks_.front(), event));
+            seconds.push_back(kMillisecond * static_cast<double>(passed));
+        }
+        for (cudaEvent_t event : marks_) note(cudaEventDestroy(event));
+        marks_.clear();
+        if (has_failed()) seconds.clear();
+        return seconds;
+    }
+
     [[nodiscard]] bool has_failed() override {
         note(cudaPeekAtLastError());  // of launches
         return first_ != cudaSuccess;
@@ -130,6 +154,7 @@ private:
     cudaStream_t copies_ = nullptr;
     std::array<std::array<cudaEvent_t, kEvents>, 2> events_{};
     std::array<std::uint64_t, 2> tickets_{};
+    std::vector<cudaEvent_t> marks_;
     cudaError_t first_ = cudaSuccess;
 };
 
@@ -146,7 +171,7 @@ base::Outcome<std::uint64_t> memory_of(int number, const std::string& name, std:
 }
 }  // namespace
 
-base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory) {
+base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory, unsigned processors) {
     const std::string name = "cuda:" + std::to_string(number);
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
@@ -168,7 +193,8 @@ base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memor
     ASSAY_ASSIGN(const std::uint64_t budget, memory_of(number, name, memory));
     auto card = std::make_unique<RuntimeCard>(number, budget);
     ASSAY_TRY(card->check());
-    return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(card)));
+    return std::unique_ptr<Device>(
+        std::make_unique<CudaDevice>(std::move(card), CudaOptions{.processors = processors}));
 }
 
 int runtime_version() { return CUDART_VERSION; }

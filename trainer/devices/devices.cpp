@@ -48,7 +48,8 @@ constexpr NamedDevice kDevices[] = {
     {"cuda-host",
      [](const DeviceOptions& options) -> std::unique_ptr<Device> {
          return std::make_unique<cuda::CudaHostDevice>(options.threads,
-                                                       cuda::EmulatedOptions{.memory = options.memory});
+                                                       cuda::EmulatedOptions{.memory = options.memory},
+                                                       cuda::CudaOptions{.processors = options.processors});
      },
      nullptr},
 #endif
@@ -83,7 +84,7 @@ base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options)
     if (const auto number = card_number(options.name)) {
         ASSAY_TRY(check_card(survey_cards(), card_build(), *number));
 #ifdef ASSAY_CUDA_CARDS
-        ASSAY_ASSIGN(device, cuda::open_card(*number, options.memory));
+        ASSAY_ASSIGN(device, cuda::open_card(*number, options.memory, options.processors));
 #endif
     } else {
         ASSAY_ASSIGN(const NamedDevice* entry, find(options));

@@ -70,10 +70,9 @@ base::Failed<base::Error> no_memory() {
     return base::fail(base::ErrorKind::kFailure, "bench: there is not enough memory for this model",
                       "use a smaller model or batch");
 }
-}  // namespace
 
-base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
-                                                     program::Profile profile, const DeviceOptions& options) {
+base::Outcome<std::shared_ptr<StepBench>> open_step(const program::ModelConfig& model, std::uint32_t batch,
+                                                    program::Profile profile, const DeviceOptions& options) {
     ASSAY_TRY(check_model(model));
     if (batch == 0) return base::fail(base::ErrorKind::kUsage, "bench: a batch of no sequences", "give one");
     ASSAY_ASSIGN(auto device, open_device(options));
@@ -81,13 +80,28 @@ base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig&
     ASSAY_ASSIGN(AllocationPlan plan,
                  plan_on(*device, program::build_step_program(model, train, profile), batch));
     try {
-        return std::function<void()>(
-            [bench = std::make_shared<StepBench>(model, train, profile, std::move(device), std::move(plan))] {
-                (*bench)();
-            });
+        return std::make_shared<StepBench>(model, train, profile, std::move(device), std::move(plan));
     } catch (const std::bad_alloc&) {
         return no_memory();
     }
+}
+}  // namespace
+
+base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
+                                                     program::Profile profile, const DeviceOptions& options) {
+    ASSAY_ASSIGN(const auto bench, open_step(model, batch, profile, options));
+    return std::function<void()>([bench] { (*bench)(); });
+}
+
+base::Outcome<std::vector<WorkTime>> step_bench_parts(const program::ModelConfig& model, std::uint32_t batch,
+                                                      program::Profile profile,
+                                                      const DeviceOptions& options) {
+    constexpr int kWarmUps = 2;
+    ASSAY_ASSIGN(const auto bench, open_step(model, batch, profile, options));
+    for (int i = 0; i < kWarmUps; ++i) (*bench)();
+    std::vector<WorkTime> parts = bench->device->timed([&bench] { (*bench)(); });
+    ASSAY_TRY(bench->device->check());
+    return parts;
 }
 
 base::Outcome<std::uint64_t> step_bench_bytes(const program::ModelConfig& model, std::uint32_t batch,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
@@ -17,6 +18,11 @@ namespace assay::trainer {
 /// call is batch · context. kUsage when the model breaks a rule; errors of open_device.
 base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
                                                      program::Profile profile, const DeviceOptions& options);
+
+/// What the parts of such a step take on the device (Device::timed), after two steps that warm it up. Errors
+/// as of make_step_bench; kPreflight where the device fails.
+base::Outcome<std::vector<WorkTime>> step_bench_parts(const program::ModelConfig& model, std::uint32_t batch,
+                                                      program::Profile profile, const DeviceOptions& options);
 
 /// Bytes that such a step takes on the device: its plan's, and those of the slot's arrays.
 base::Outcome<std::uint64_t> step_bench_bytes(const program::ModelConfig& model, std::uint32_t batch,

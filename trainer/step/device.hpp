@@ -10,8 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +69,13 @@ struct GroupCall {
     float* scratch = nullptr;         ///< as many floats as scratch() said
     std::uint64_t head_rows = 0;
     std::uint64_t row = 0;  ///< kLogits: which
+};
+
+/// What one kind of a device's work took.
+struct WorkTime {
+    std::string name;  ///< without spaces
+    std::uint64_t count = 0;
+    double seconds = 0;
 };
 
 class Device {
@@ -149,6 +158,14 @@ public:
     /// operators mean nothing.
     virtual std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                               std::span<float> values) = 0;
+
+    /// Runs work(), which orders work on this device, waits for it, and tells what its parts took, longest
+    /// first; nothing where a device does not tell, or has failed. For benches: it takes longer than the
+    /// work.
+    [[nodiscard]] virtual std::vector<WorkTime> timed(const std::function<void()>& work) {
+        work();
+        return {};
+    }
 
     // Whole arrays (whole_arrays.hpp). Arrays of floats are those that adopt() gave; updates are the host's
     // and are borrowed for the call. What is given back to the host is there when a call returns. An array of

@@ -171,6 +171,24 @@ std::optional<Group> logits_group(const program::Program& program) {
     return std::nullopt;
 }
 
+std::string_view to_text(GroupKind kind) {
+    switch (kind) {
+        case GroupKind::kRows: return "rows";
+        case GroupKind::kLinear: return "linear";
+        case GroupKind::kAttention: return "attention";
+        case GroupKind::kAttentionGradient: return "attention-gradient";
+        case GroupKind::kHead: return "head";
+        case GroupKind::kLogits: return "logits";
+        case GroupKind::kWeightGradient: return "weight-gradient";
+        case GroupKind::kColumnGradient: return "column-gradient";
+        case GroupKind::kEmbeddingGradient: return "embedding-gradient";
+        case GroupKind::kCollect: return "collect";
+        case GroupKind::kUpdate: return "update";
+        case GroupKind::kSingle: return "single";
+    }
+    ASSAY_CHECK(false);
+}
+
 std::vector<TensorId> weight_gradients(const program::Program& program) {
     std::vector<TensorId> found;
     for (const Operator& one : program.operators) {

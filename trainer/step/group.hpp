@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "contracts/program/program.hpp"
@@ -27,6 +28,9 @@ enum class GroupKind : std::uint8_t {
     kUpdate,   ///< AdamW of all parameters: all of them or, when one would not be finite, none
     kSingle,   ///< any one operator that reads and leaves every tensor in memory (single.hpp)
 };
+
+/// "rows", "linear", "attention-gradient" and so on.
+std::string_view to_text(GroupKind kind);
 
 struct Group {
     GroupKind kind = GroupKind::kRows;

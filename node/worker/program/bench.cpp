@@ -53,6 +53,12 @@ base::Outcome<std::vector<std::uint32_t>> numbers(const Words& words, std::size_
     return values;
 }
 
+std::string seconds_text(double seconds) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.9f", seconds);
+    return number;
+}
+
 class Bench {
 public:
     explicit Bench(const BenchCases& cases) : cases_(cases) {}
@@ -62,6 +68,7 @@ public:
         if (words[0] == "name") return "name " + cases_.name;
         if (words[0] == "run") return run(words);
         if (words[0] == "peak") return peak();
+        if (words[0] == "parts") return parts(words);
         if (words[0] == "gemm" || words[0] == "step" || words[0] == "state") {
             work_ = nullptr;  // two cases need not fit into memory at once
             ASSAY_ASSIGN(work_, words[0] == "gemm"   ? gemm(words)
@@ -96,6 +103,17 @@ private:
         return cases_.step(words[1], model_of(sizes), sizes[5]);
     }
 
+    [[nodiscard]] base::Outcome<std::string> parts(const Words& words) {
+        ASSAY_ASSIGN(const auto sizes, numbers(words, 2, 6));
+        if (!cases_.parts) return refuse("nothing is known of the parts of a step");
+        work_ = nullptr;  // it need not fit beside another case
+        ASSAY_ASSIGN(const auto times, cases_.parts(words[1], model_of(sizes), sizes[5]));
+        std::string text = "parts";
+        for (const trainer::WorkTime& one : times)
+            text += " " + one.name + " " + std::to_string(one.count) + " " + seconds_text(one.seconds);
+        return text;
+    }
+
     [[nodiscard]] base::Outcome<TimedWork> state(const Words& words) const {
         ASSAY_ASSIGN(const auto sizes, numbers(words, 2, 5));
         if (!cases_.state) return refuse("nothing is known of states");
@@ -120,9 +138,7 @@ private:
             const auto start = std::chrono::steady_clock::now();
             work_();
             const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-            char number[32];
-            std::snprintf(number, sizeof number, " %.9f", passed.count());
-            text += number;
+            text += " " + seconds_text(passed.count());
         }
         return text;
     }

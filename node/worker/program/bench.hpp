@@ -11,6 +11,9 @@
 //   state WORK LAYERS WIDTH HEADS CONTEXT VOCABULARY
 //                                                 ready              the state of its slot: roots, or copy
 //                                                 (to the host)
+//   parts SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+//                                                 parts NAME COUNT SECONDS …   of one step, where the device
+//                                                 tells what its parts took, longest first
 //   run N                                         times T1 … TN      seconds of each run of the case
 //   peak                                          peak BYTES         largest resident memory so far; on a
 //   card,
@@ -26,9 +29,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "trainer/step/device.hpp"
 #include "trainer/step/gemm.hpp"
 
 namespace assay::verifier {
@@ -44,6 +49,10 @@ struct BenchCases {
     std::function<base::Outcome<TimedWork>(std::string_view side, const program::ModelConfig&,
                                            std::uint32_t batch)>
         step;
+    /// What the parts of such a step took. Null where nobody can tell.
+    std::function<base::Outcome<std::vector<trainer::WorkTime>>(
+        std::string_view side, const program::ModelConfig&, std::uint32_t batch)>
+        parts;
     /// Null where there is none.
     std::function<base::Outcome<TimedWork>(std::string_view work, const program::ModelConfig&)> state;
     /// Bytes on a device with memory of its own; null: the process's.

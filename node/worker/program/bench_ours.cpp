@@ -35,6 +35,11 @@ BenchCases our_cases(const trainer::DeviceOptions& device) {
         }
         return trainer::make_step_bench(model, batch, profile, device);
     };
+    cases.parts = [device](std::string_view side, const program::ModelConfig& model,
+                           std::uint32_t batch) -> base::Outcome<std::vector<trainer::WorkTime>> {
+        ASSAY_ASSIGN(const auto profile, profile_of(side));
+        return trainer::step_bench_parts(model, batch, profile, device);
+    };
     cases.state = [device](std::string_view work,
                            const program::ModelConfig& model) -> base::Outcome<TimedWork> {
         if (work != "roots" && work != "copy")

@@ -39,7 +39,8 @@ program::ModelConfig llama() {
             .head = program::Head::kUntied};
 }
 
-// So wide that sums of profile i16 go in several chunks: 32-bit ones hold no more than 512 or 1024 of k.
+// So wide that sums of profile i16 go in several chunks: 32-bit ones hold no more than 512 or 1024 of k. A
+// card that has large tiles makes the products of them, and cuts some of these along k (large_job_options).
 program::ModelConfig wide() {
     program::ModelConfig model = llama();
     model.layers = 1;
@@ -170,6 +171,14 @@ const program::Operator& writer_of(const program::Program& program, std::size_t 
     return *one;
 }
 
+// A card of two processors has use for large tiles already in products of this size, and an odd number of
+// tiles leaves it one to cut.
+trainer::RunnerOptions large_job_options(const trainer::RunnerOptions& options) {
+    trainer::RunnerOptions own = options;
+    own.device.processors = 2;
+    return own;
+}
+
 // What of the job's steps differs from the law, from the same states; empty: nothing, operator by operator
 // and as a whole.
 base::Outcome<std::string> difference_in(const program::JobSpec& spec,
@@ -215,7 +224,7 @@ base::Hash256 root_of_all(const trainer::RunnerOptions& options) {
         if (!add(root_of(spec, own))) return {};
     }
     for (const program::JobSpec& spec : large_jobs()) {
-        if (!add(first_segment_root_of(spec, own))) return {};
+        if (!add(first_segment_root_of(spec, large_job_options(own)))) return {};
     }
     return hasher.finish();
 }
@@ -246,10 +255,11 @@ base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
 
 std::string self_test_difference(const trainer::RunnerOptions& options) {
     const trainer::RunnerOptions own = self_test_options(options);
-    std::vector<program::JobSpec> jobs = tiny_jobs();
-    for (const program::JobSpec& spec : large_jobs()) jobs.push_back(spec);
-    for (const program::JobSpec& spec : jobs) {
-        const auto difference = difference_in(spec, own);
+    std::vector<std::pair<program::JobSpec, trainer::RunnerOptions>> jobs;
+    for (const program::JobSpec& spec : tiny_jobs()) jobs.emplace_back(spec, own);
+    for (const program::JobSpec& spec : large_jobs()) jobs.emplace_back(spec, large_job_options(own));
+    for (const auto& [spec, with] : jobs) {
+        const auto difference = difference_in(spec, with);
         if (!difference.ok()) return "a step cannot be computed: " + difference.error().what;
         if (!difference->empty()) return *difference;
     }

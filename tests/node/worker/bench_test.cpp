@@ -61,6 +61,29 @@ TEST_CASE("a worker times every case on the emulated GPU, whose peak is what its
     CHECK(*peak == static_cast<double>(*planned));
 }
 
+TEST_CASE(
+    "a worker tells what the kernels of a step took on the emulated GPU, and nothing of a processor's") {
+    BenchProgram program = worker();
+    program.arguments = {"--bench", "--device", "cuda-host"};
+    const std::string line = "parts" + std::string(kSmallStep).substr(std::string("step").size());
+    auto child = BenchChild::start(program);
+    REQUIRE(child.ok());
+    const auto parts = child->parts(line);
+    REQUIRE(parts.ok());
+    CHECK(parts->size() >= 10);
+    CHECK(std::is_sorted(parts->begin(), parts->end(),
+                         [](const BenchPart& a, const BenchPart& b) { return a.seconds > b.seconds; }));
+    for (const BenchPart& one : *parts) CHECK((one.count >= 1 && one.seconds > 0));
+    CHECK(child->prepare(kSmallStep).ok());
+    CHECK_FALSE(child->parts("parts f32 1 16").ok());
+    CHECK_FALSE(child->parts("parts f64 1 16 2 8 50 2").ok());
+    auto processor = BenchChild::start(worker());
+    REQUIRE(processor.ok());
+    const auto none = processor->parts(line);
+    REQUIRE(none.ok());
+    CHECK(none->empty());
+}
+
 TEST_CASE("a card that is not there is refused before anything is measured") {
     BenchProgram absent = worker();
     absent.arguments = {"--bench", "--device", "cuda:99"};

@@ -42,6 +42,8 @@ public:
         if (holds_++ != forgets_) inner_.hold(lane, until);
     }
     void wait(Ticket until) override { inner_.wait(until); }
+    void mark() override { inner_.mark(); }
+    [[nodiscard]] std::vector<double> take_marks() override { return inner_.take_marks(); }
     [[nodiscard]] bool has_failed() override { return inner_.has_failed(); }
     [[nodiscard]] base::Outcome<void> check() override { return inner_.check(); }
 

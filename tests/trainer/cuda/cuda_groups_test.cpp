@@ -15,8 +15,10 @@ constexpr std::uint32_t kThree = 3;
 
 // A device that has `squares` of a model's heads at a time.
 std::unique_ptr<CudaHostDevice> device_with(const program::ModelConfig& model, std::uint64_t squares,
-                                            ThreadOrder order = ThreadOrder::kAscending, bool fused = true) {
+                                            ThreadOrder order = ThreadOrder::kAscending, bool fused = true,
+                                            unsigned processors = 0) {
     CudaOptions sizes;
+    sizes.processors = processors;
     sizes.squares = squares * model.context * model.context * sizeof(float);
     sizes.fused = fused;
     return std::make_unique<CudaHostDevice>(2, EmulatedOptions{.stream = {.order = order}}, sizes);
@@ -57,18 +59,18 @@ TEST_CASE("groups have the law's bits with any number of heads and rows at a tim
         program::SlotArrays expected = start;
         const auto law = program::reference_step(step.program, step.coefficients, step.tokens, expected);
         // A group of heads, a sequence's and some, all; rows that end within a sequence and in the last one;
-        // attention by squares also where it can be fused.
-        for (const auto& [squares, head_rows, order, fused] :
-             {std::tuple(0U, 5U, ThreadOrder::kDescending, true),
-              std::tuple(5U, 32U, ThreadOrder::kSeeded, false),
-              std::tuple(1'000'000U, 0U, ThreadOrder::kAscending, true),
-              std::tuple(1000U, 0U, ThreadOrder::kAscending, false)}) {
+        // attention by squares also where it can be fused; products that are cut along k, on two processors.
+        for (const auto& [squares, head_rows, order, fused, processors] :
+             {std::tuple(0U, 5U, ThreadOrder::kDescending, true, 2U),
+              std::tuple(5U, 32U, ThreadOrder::kSeeded, false, 0U),
+              std::tuple(1'000'000U, 0U, ThreadOrder::kAscending, true, 0U),
+              std::tuple(1000U, 0U, ThreadOrder::kAscending, false, 2U)}) {
             // In f32 nothing is fused.
             if (squares == 1000 && spec.profile == program::Profile::kF32) continue;
             for (const Rematerialise rematerialise : trainer::test::kAllRematerialise) {
                 INFO(spec.name << ", " << squares << " squares, " << head_rows << " rows, "
                                << to_text(rematerialise) << (fused ? ", fused" : ""));
-                const auto device = device_with(spec.model, squares, order, fused);
+                const auto device = device_with(spec.model, squares, order, fused, processors);
                 program::SlotArrays state = start;
                 const StepResult result = step.on(
                     *device, {.micro_batch = 3, .rematerialise = rematerialise, .head_rows = head_rows},

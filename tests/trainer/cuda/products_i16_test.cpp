@@ -25,6 +25,7 @@ using test::TestStream;
 struct Shape {
     unsigned m, n, k, block;
 };
+constexpr unsigned kProcessors = 132;  // an H100's
 // Single numbers, tiles whole and cut, no k, blocks whole, cut and several; numbers that no digits hold.
 constexpr Shape kShapes[] = {{1, 1, 1, 16384},  {3, 5, 0, 16384}, {32, 32, 32, 16384}, {33, 31, 70, 16384},
                              {70, 90, 100, 40}, {5, 130, 64, 32}, {65, 9, 33, 7}};
@@ -88,8 +89,9 @@ struct ProductCase {
         return same(c, wanted);
     }
     bool is_right(TestStream& stream) const {
-        return is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-                        [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1); });
+        return is_right(
+            [&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+            [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1, kProcessors); });
     }
 };
 
@@ -186,12 +188,132 @@ TEST_CASE("warpgroups finish sums of any exponent", "[trainer][cuda]") {
 }
 
 TEST_CASE("large products go to warpgroups by themselves", "[trainer][cuda]") {
-    // 32 tiles of 128 × 128, cut in both directions.
+    // 33 tiles of 128 × 128, the last ones not whole.
     std::mt19937 random(39);
-    const ProductCase one(random, {493, 991, 64, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
+    const ProductCase one(random, {380, 1400, 64, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
     TestStream stream = test::one_stream();
     REQUIRE(one.is_right(stream));
     REQUIRE_FALSE(stream.faults().any());
+}
+
+TEST_CASE("tiles that are left over are cut so that all processors end together", "[trainer][cuda]") {
+    const auto planned = [](std::uint64_t tiles, std::uint64_t blocks, unsigned processors) {
+        return split_k({tiles, blocks, 128 * 128}, processors);
+    };
+    // Gradients of GPT-2's weights over eight sequences on an H100: of 768², 768 × 2304 and 768 × 3072.
+    CHECK((planned(36, 8, 132).whole == 0 && planned(36, 8, 132).together == 3));
+    CHECK(planned(36, 8, 132).parts == 36 * 5);
+    CHECK((planned(108, 8, 132).together == 7 && planned(108, 8, 132).parts == 108));
+    CHECK((planned(144, 8, 132).whole == 132 && planned(144, 8, 132).together == 1));
+    CHECK(planned(144, 8, 132).parts == 12 * 7);
+    // Nothing is left over, nothing can be cut, or nothing is won.
+    for (const SplitK& none : {planned(264, 8, 132), planned(36, 1, 132), planned(131, 8, 132),
+                               planned(0, 8, 132), planned(36, 0, 132), planned(36, 8, 1), planned(36, 8, 0)})
+        CHECK_FALSE(none.cuts());
+    // A whole tile, or what is left of a cut one, never takes longer than the rest; parts fit into their
+    // room.
+    std::mt19937 random(41);
+    for (int i = 0; i < 2000; ++i) {
+        const std::uint64_t tiles = random() % 400, blocks = 1 + random() % 200;
+        const auto processors = static_cast<unsigned>(1 + random() % 150);
+        const SplitK plan = planned(tiles, blocks, processors);
+        INFO(tiles << " tiles, " << blocks << " blocks, " << processors << " processors");
+        if (!plan.cuts()) continue;
+        const std::uint64_t later = tiles - plan.whole;
+        REQUIRE(plan.whole % processors == 0);
+        REQUIRE(later < processors);
+        REQUIRE(plan.parts == later * (blocks - plan.together));
+        REQUIRE((plan.together >= 1 && plan.together * processors >= later * blocks));
+        REQUIRE(std::uint64_t{plan.parts} * 128 * 128 <= kMostPartNumbers);
+        REQUIRE(std::uint64_t{plan.parts} * 128 * 128 <=
+                most_part_numbers({tiles + random() % 3, blocks + random() % 3, 128 * 128}, processors));
+    }
+}
+
+TEST_CASE("products that are cut along k have the law's bits", "[trainer][cuda]") {
+    if (!can_try_warpgroups()) return;
+    // Tiles whole and not, all of them cut and some; one block of k left together, and several.
+    struct Cut {
+        Shape shape;
+        unsigned processors[2];  // for A of two digits, of three
+    };
+    constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 3}},
+                             {{129, 200, 150, 33}, {3, 4}}, {{140, 260, 130, 64}, {5, 5}},
+                             {{5, 3, 33, 3}, {4, 4}},       {{257, 97, 200, 70}, {2, 4}}};
+    std::mt19937 random(42);
+    int i = 0;
+    for (const auto& [s, processors_of] : kCuts) {
+        for (const unsigned planes : {2U, 3U}) {
+            const unsigned processors = processors_of[planes - 2];
+            const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                                  i % 2 == 0 ? ChainStart::kCarry : ChainStart::kZero,
+                                  i % 4 < 2 ? Draw::kWild : Draw::kTame);
+            INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes
+                     << ", processors " << processors);
+            bool cuts = false;
+            in_every_order([&](TestStream& stream) {
+                REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                                     [&](ProductI16Args args) {
+                                         args.split = split_of(args, Mask::kNone, 1, processors);
+                                         cuts = args.split.cuts();
+                                         CardFloats parts(part_numbers(args), NAN);
+                                         args.parts = output(parts);
+                                         product_i16(stream, args, Mask::kNone, 1, processors);
+                                         test::settle();
+                                     }));
+            });
+            CHECK(cuts);
+            ++i;
+        }
+    }
+}
+
+TEST_CASE("parts are looked at when they are added", "[trainer][cuda]") {
+    if (!can_try_warpgroups()) return;
+    // 9e38 in the last block of k, or in two blocks a half of it each: sums of which only the last is too
+    // large.
+    for (const bool halves : {false, true}) {
+        for (const bool is_there : {true, false}) {
+            std::mt19937 random(43);
+            ProductCase one(random, {20, 30, 100, 40}, 2, false, false, ChainStart::kZero, Draw::kTame);
+            constexpr unsigned kLine = 17, kColumn = 29;
+            const float most = is_there ? halves ? 1.6e19F : 3e19F : 1e19F;
+            for (const unsigned k : {halves ? 50U : 99U, 99U}) {
+                one.a[kLine * one.s.k + k] = most;
+                one.b[k * one.s.n + kColumn] = most;
+            }
+            test::Note note;
+            TestStream stream = test::one_stream();
+            static_cast<void>(
+                one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                             [&](ProductI16Args args) {
+                                 args.watch = {note.at(), 7};
+                                 args.split = {.whole = 0, .together = 1, .parts = 2};
+                                 CardFloats parts(part_numbers(args), NAN);
+                                 args.parts = output(parts);
+                                 product_i16(stream, args, Mask::kNone, 1, 2);
+                                 test::settle();
+                             }));
+            CHECK(note.value() == (is_there ? 7U : kNoOperator));
+        }
+    }
+}
+
+TEST_CASE("a product is cut only where its order allows it", "[trainer][cuda]") {
+    if (!can_try_warpgroups()) return;
+    const DigitPlace place{64, 100, 40, 2};
+    const float bias = 1.0F;
+    const ProductI16Args plain{.a = {.place = place}, .b = {.place = place}};
+    ProductI16Args with_bias = plain, across = plain;
+    with_bias.bias = &bias;
+    across.to.col_stride = 2;
+    CHECK(split_of(plain, Mask::kNone, 1, 4).cuts());
+    CHECK_FALSE(split_of(with_bias, Mask::kNone, 1, 4).cuts());
+    CHECK_FALSE(split_of(across, Mask::kNone, 1, 4).cuts());
+    CHECK_FALSE(split_of(plain, Mask::kNone, 2, 4).cuts());
+    CHECK_FALSE(split_of(plain, Mask::kLower, 1, 4).cuts());
+    // Few tiles leave more of a large card idle than large ones are quicker.
+    CHECK_FALSE(split_of(plain, Mask::kNone, 1, kProcessors).cuts());
 }
 
 TEST_CASE("products of digits note what is not finite, wherever it lies", "[trainer][cuda]") {
@@ -250,7 +372,7 @@ TEST_CASE("operands that are not finite give some bits, the same in every order"
         pack_i16(stream, b.into({one.b.data(), {1, 20}}), Mask::kNone, 1);
         CardFloats c(400);
         product_i16(stream, {.a = a.digits(), .b = b.digits(), .c = output(c), .to = {.row_stride = 20}},
-                    Mask::kNone, 1);
+                    Mask::kNone, 1, kProcessors);
         test::settle();
         if (first.empty()) first = c;
         REQUIRE(same(c, first));
@@ -301,7 +423,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
                      .c = output(c),
                      .to = square,
                      .scale = arithmetic::attention_scale(kDim)},
-                    Mask::kLower, kHeads);
+                    Mask::kLower, kHeads, kProcessors);
         REQUIRE(same(c, scores));
         if (can_try_warpgroups()) {
             CardFloats wide(squares.size(), 7.0F);
@@ -315,10 +437,10 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
             REQUIRE(same(wide, scores));
         }
         product_i16(stream, {.a = p.digits(), .b = v.digits(kHeads, kHeads), .c = output(d), .to = query},
-                    Mask::kUpTo, kHeads);
+                    Mask::kUpTo, kHeads, kProcessors);
         REQUIRE(same(d, up));
         product_i16(stream, {.a = pt.digits(), .b = qt.digits(), .c = output(e), .to = query}, Mask::kFromOn,
-                    kHeads);
+                    kHeads, kProcessors);
         REQUIRE(same(e, down));
     });
 }
@@ -335,7 +457,7 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
     if (!can_try_warpgroups()) return;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
-    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, kCutSum>{}));
+    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, false, kCutSum>{}));
 }
 
 TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
@@ -350,7 +472,7 @@ TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
     REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kMissingBarrier>{}, Product{}));
     if (!can_try_warpgroups()) return;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
-    REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, kMissingBarrier>{}));
+    REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, false, kMissingBarrier>{}));
 }
 
 }  // namespace assay::trainer::cuda

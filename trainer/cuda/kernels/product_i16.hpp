@@ -6,6 +6,7 @@
 #pragma once
 
 #include "trainer/cuda/kernels/pack_i16.hpp"
+#include "trainer/cuda/kernels/split_k.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -31,6 +32,8 @@ struct ProductI16Args {
     float scale = 1.0F;           ///< kLower: the sum is multiplied by it
     bool carry = false;           ///< adds to what c holds
     NumberWatch watch;            ///< of what is written to c
+    SplitK split = {};            ///< of product_i16_wide.hpp
+    OutputArray<float> parts = {};
 };
 
 /// A warp makes 32×32 outputs (32×16 where A has three digits: a fourth sum has no registers else), a block

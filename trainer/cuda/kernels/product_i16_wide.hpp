@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives devices of compute capability 9.0 the products of product_i16.hpp in large tiles, by instructions of
 // whole warpgroups (wgmma), whose operands stay in shared memory: the same digits, sums and order, and so the
-// same bits.
+// same bits. Where tiles are few or do not come out even, some are cut along k (split_k.hpp): ProductI16Wide
+// stores their parts, and AddPartsI16 adds these.
 #pragma once
 
 #include "trainer/cuda/kernels/product_i16.hpp"
@@ -11,10 +12,12 @@ inline namespace ASSAY_MACHINE {
 
 /// A warpgroup makes 64 × kColumns outputs, a block of two makes twice that. Grid: columns, rows, matrices.
 /// REQUIRES operands with some k, and outputs that lie side by side in their rows.
-template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone,
+/// With kCut it follows `args.split`, of one matrix; c has the sums of all parts after AddPartsI16. Grid:
+/// tiles, row by row, and then their parts, those of a block of k side by side.
+template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone, bool kCut = false,
           ProductFault kFault = ProductFault::kNone>
 struct ProductI16Wide {
-    static_assert(kMask == Mask::kNone || kMask == Mask::kLower);
+    static_assert(kMask == Mask::kNone || (kMask == Mask::kLower && !kCut));
     static constexpr unsigned kPlanesB = 2;
     static constexpr unsigned kWeights = kPlanesA + kPlanesB - 1;
     static constexpr unsigned kGroups = 2, kRows = 64 * kGroups;
@@ -41,31 +44,60 @@ struct ProductI16Wide {
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
         visit(args.c);
+        visit(args.parts);
     }
     static Grid grid(const Args& args, unsigned matrices) {
-        return {(args.b.place.lines + kColumns - 1) / kColumns, (args.a.place.lines + kRows - 1) / kRows,
-                matrices};
+        const TileGrid tiles(args);
+        if (kCut) return {tiles.across * tiles.down + args.split.parts, 1, 1};
+        return {tiles.across, tiles.down, matrices};
+    }
+    /// What split_k() has to know of a product.
+    static TileCounts counts(const Args& args) {
+        const TileGrid tiles(args);
+        return {std::uint64_t{tiles.across} * tiles.down, args.a.place.blocks(),
+                std::uint64_t{kRows} * kColumns};
     }
 
+    /// The tiles of a matrix.
+    struct TileGrid {
+        unsigned across, down;
+        explicit ASSAY_BOTH TileGrid(const Args& args)
+            : across((args.b.place.lines + kColumns - 1) / kColumns),
+              down((args.a.place.lines + kRows - 1) / kRows) {}
+    };
+
+    /// Where number `number` of a thread's is in a part: numbers of all threads lie side by side.
+    static ASSAY_SIMT std::uint64_t part_of(unsigned part, unsigned number, unsigned thread) {
+        return (std::uint64_t{part} * kNumbers + number) * kThreads + thread;
+    }
+
+    static constexpr unsigned kNoPart = ~0U;
+    /// What a block makes: some blocks of k of a tile.
+    struct CutWork {
+        unsigned row, column;  // the tile's first
+        unsigned begin, end;   // blocks of k
+        unsigned part;         // where it is stored as a part; kNoPart: in c
+    };
+
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        if (kMask == Mask::kLower && block.x() * kColumns > block.y() * kRows + kRows - 1) return;
+        const CutWork work = work_of(block, args);
+        if (kMask == Mask::kLower && work.column > work.row + kRows - 1) return;
         const DigitPlace& place = args.a.place;
-        const CopiedDigits<kRows, kPlanesA> a(block, args.a, block.y() * kRows);
-        const CopiedDigits<kColumns, kPlanesB> b(block, args.b, block.x() * kColumns);
-        const unsigned blocks = place.blocks();
-        PiecePlace next;
-        for (unsigned stage = 0; stage < kAhead; ++stage) copy(block, place, a, b, stage, next);
+        const CopiedDigits<kRows, kPlanesA> a(block, args.a, work.row);
+        const CopiedDigits<kColumns, kPlanesB> b(block, args.b, work.column);
+        PiecePlace next{work.begin, 0};
+        for (unsigned stage = 0; stage < kAhead; ++stage) copy(block, place, work, a, b, stage, next);
         if (args.bias != nullptr && block.thread() < kColumns) {
-            const unsigned column = block.x() * kColumns + block.thread();
+            const unsigned column = work.column + block.thread();
             block.template shared<Shared>().bias[block.thread()] =
                 column < args.b.place.lines ? read(args.bias + column) : 0.0F;
         }
-        if (args.carry) load(block, args);
+        if (args.carry && work.part == kNoPart) load(block, args, work);
         unsigned stage = 0;
-        for (unsigned k = 0; k < blocks; ++k) {
+        for (unsigned k = work.begin; k < work.end; ++k) {
             std::int32_t sums[kWeights][kNumbers];
             const unsigned tiles = tiles_of(place, k);
-            share_exponents(block, args, k);
+            share_exponents(block, args, work, k);
             clear(sums);
             hold(block, sums);
             ASSAY_NO_UNROLL
@@ -75,19 +107,66 @@ struct ProductI16Wide {
                 block.sync();
                 multiply(block, stage, sums);
                 // The tile of two turns ago has been multiplied by everybody who passed the barrier.
-                copy(block, place, a, b, stage < 2 ? stage + kAhead : stage - 2, next);
+                copy(block, place, work, a, b, stage < 2 ? stage + kAhead : stage - 2, next);
                 stage = stage + 1 == kStages ? 0 : stage + 1;
                 block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
             }
             block.template wgmma_wait<0>();
             hold(block, sums);
-            finish_block(block, args, k, k + 1 == blocks, sums);
+            finish_block(block, args, work, k, sums);
         }
         block.template wait_copies<0>();
     }
 
+    /// Where a thread's outputs lie: pairs of neighbours, in two rows, eight columns after one another.
+    struct Outputs {
+        unsigned own_row, own_column;  // in the tile
+        unsigned rows, columns;        // that there are from the thread's first on
+        unsigned above, left_out;      // how far the first one's row is below the diagonal, or above it
+        std::uint64_t upper, lower;    // the first output of both rows
+        bool whole;                    // all of them are there
+        bool pairs;                    // two neighbours can be stored together
+
+        ASSAY_SIMT Outputs(const SimtBlock& block, const Args& args, unsigned first_row,
+                           unsigned first_column)
+            : own_row(block.warp() * 16 + block.lane() / 4), own_column(block.lane() % 4 * 2) {
+            const unsigned row = first_row + own_row, column = first_column + own_column;
+            rows = row < args.a.place.lines ? args.a.place.lines - row : 0;
+            columns = column < args.b.place.lines ? args.b.place.lines - column : 0;
+            upper = args.to.matrix(block.z()) + args.to.row_stride * row + column;
+            lower = upper + 8 * args.to.row_stride;
+            whole = rows > 8 && columns + 6 >= kColumns &&
+                    (kMask == Mask::kNone || first_column + kColumns - 1 <= first_row);
+            above = row >= column ? row - column : 0;
+            left_out = row < column ? column - row : 0;
+            pairs = args.to.row_stride % 2 == 0 && is_aligned8(args.c.data + upper);
+        }
+        [[nodiscard]] ASSAY_SIMT bool has(unsigned at) const {
+            const unsigned down = at / 2 % 2 * 8, right = at / 4 * 8 + at % 2;
+            if (kMask == Mask::kLower && right + left_out > down + above) return false;
+            return down < rows && right < columns;
+        }
+        [[nodiscard]] ASSAY_SIMT std::uint64_t place(unsigned at) const {
+            return (at / 2 % 2 == 0 ? upper : lower) + at / 4 * 8 + at % 2;
+        }
+    };
+
 private:
     using Sums = std::int32_t[kWeights][kNumbers];
+
+    static ASSAY_SIMT CutWork work_of(const SimtBlock& block, const Args& args) {
+        const unsigned blocks = args.a.place.blocks();
+        if constexpr (!kCut) return {block.y() * kRows, block.x() * kColumns, 0, blocks, kNoPart};
+        const TileGrid tiles(args);
+        const unsigned count = tiles.across * tiles.down, whole = args.split.whole;
+        const bool is_part = block.x() >= count;
+        const unsigned part = block.x() - count;
+        const unsigned tile = is_part ? whole + part % (count - whole) : block.x();
+        const unsigned begin = is_part ? args.split.together + part / (count - whole) : 0;
+        const unsigned end = is_part ? begin + 1 : tile < whole ? blocks : args.split.together;
+        return {tile / tiles.across * kRows, tile % tiles.across * kColumns, begin, end,
+                is_part ? part : kNoPart};
+    }
 
     // Pieces of a block of k: tiles do not reach across blocks.
     static ASSAY_SIMT unsigned tiles_of(const DigitPlace& place, unsigned k) {
@@ -140,16 +219,17 @@ private:
         for (unsigned weight = 0; weight < kWeights; ++weight) block.wgmma_hold(sums[weight]);
     }
 
-    static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, unsigned k) {
+    static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, const CutWork& work,
+                                           unsigned k) {
         static_assert(kRows + kColumns <= kThreads);
         Shared& shared = block.template shared<Shared>();
         const unsigned thread = block.thread();
         std::int32_t exponent = 0;
         if (thread < kRows) {
-            exponent = exponent_of(args.a, block.z(), block.y() * kRows + thread, k);
+            exponent = exponent_of(args.a, block.z(), work.row + thread, k);
             shared.row_exponents[k % 2][thread] = exponent;
         } else if (thread - kRows < kColumns) {
-            exponent = exponent_of(args.b, block.z(), block.x() * kColumns + thread - kRows, k);
+            exponent = exponent_of(args.b, block.z(), work.column + thread - kRows, k);
             shared.column_exponents[k % 2][thread - kRows] = exponent;
         }
         unsigned unusual = exponent > kSmallExponent || exponent < -kSmallExponent ? 1 : 0;
@@ -163,10 +243,10 @@ private:
     }
 
     // Copies the next tile of both operands, if there is one.
-    static ASSAY_SIMT void copy(const SimtBlock& block, const DigitPlace& place,
+    static ASSAY_SIMT void copy(const SimtBlock& block, const DigitPlace& place, const CutWork& work,
                                 const CopiedDigits<kRows, kPlanesA>& a,
                                 const CopiedDigits<kColumns, kPlanesB>& b, unsigned stage, PiecePlace& next) {
-        if (next.block < place.blocks()) {
+        if (next.block < work.end) {
             Shared& shared = block.template shared<Shared>();
             const std::uint64_t piece =
                 std::uint64_t{next.block} * (place.block_words() / kPieceWords) + next.piece;
@@ -208,71 +288,40 @@ private:
         block.wgmma_commit();
     }
 
-    // Where a thread's outputs lie: pairs of neighbours, in two rows, eight columns after one another.
-    struct Outputs {
-        unsigned own_row, own_column;  // in the tile
-        unsigned rows, columns;        // that there are from the thread's first on
-        unsigned above, left_out;      // how far the first one's row is below the diagonal, or above it
-        std::uint64_t upper, lower;    // the first output of both rows
-        bool whole;                    // all of them are there
-        bool pairs;                    // two neighbours can be stored together
-
-        ASSAY_SIMT Outputs(const SimtBlock& block, const Args& args)
-            : own_row(block.warp() * 16 + block.lane() / 4), own_column(block.lane() % 4 * 2) {
-            const unsigned row = block.y() * kRows + own_row, column = block.x() * kColumns + own_column;
-            rows = row < args.a.place.lines ? args.a.place.lines - row : 0;
-            columns = column < args.b.place.lines ? args.b.place.lines - column : 0;
-            upper = args.to.matrix(block.z()) + args.to.row_stride * row + column;
-            lower = upper + 8 * args.to.row_stride;
-            whole = rows > 8 && columns + 6 >= kColumns &&
-                    (kMask == Mask::kNone || block.x() * kColumns + kColumns - 1 <= block.y() * kRows);
-            above = row >= column ? row - column : 0;
-            left_out = row < column ? column - row : 0;
-            pairs = args.to.row_stride % 2 == 0 && is_aligned8(args.c.data + upper);
-        }
-        [[nodiscard]] ASSAY_SIMT bool has(unsigned at) const {
-            const unsigned down = at / 2 % 2 * 8, right = at / 4 * 8 + at % 2;
-            if (kMask == Mask::kLower && right + left_out > down + above) return false;
-            return down < rows && right < columns;
-        }
-        [[nodiscard]] ASSAY_SIMT std::uint64_t place(unsigned at) const {
-            return (at / 2 % 2 == 0 ? upper : lower) + at / 4 * 8 + at % 2;
-        }
-    };
-
     // What the outputs hold is what a block before the first one would have left.
-    static ASSAY_SIMT void load(const SimtBlock& block, const Args& args) {
+    static ASSAY_SIMT void load(const SimtBlock& block, const Args& args, const CutWork& work) {
         Shared& shared = block.template shared<Shared>();
-        const Outputs from(block, args);
+        const Outputs from(block, args, work.row, work.column);
         ASSAY_UNROLL_BY(16)
         for (unsigned at = 0; at < kNumbers; ++at)
             shared.values[at][block.thread()] = from.has(at) ? args.c.get(from.place(at)) : 0.0F;
     }
 
     // Adds a block's sums to what there is, and stores the outputs after the last one.
-    static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, unsigned k, bool last,
-                                        const Sums& sums) {
+    static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, const CutWork& work,
+                                        unsigned k, const Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
         bool unusual = false;
         ASSAY_UNROLL
         for (unsigned warp = 0; warp < kThreads / kWarp; ++warp) unusual |= shared.unusual[k % 2][warp];
         if (unusual) {
-            finish_numbers<false>(block, args, k, last, sums);
+            finish_numbers<false>(block, args, work, k, sums);
         } else {
-            finish_numbers<true>(block, args, k, last, sums);
+            finish_numbers<true>(block, args, work, k, sums);
         }
     }
 
     template <bool kSmall>
-    static ASSAY_SIMT void finish_numbers(const SimtBlock& block, const Args& args, unsigned k, bool last,
-                                          const Sums& sums) {
+    static ASSAY_SIMT void finish_numbers(const SimtBlock& block, const Args& args, const CutWork& work,
+                                          unsigned k, const Sums& sums) {
         constexpr unsigned kTogether =
             kPlanesA == 3 ? 8 : 16;  // numbers that are finished before any is stored
         Shared& shared = block.template shared<Shared>();
-        const Outputs to(block, args);
+        const Outputs to(block, args, work.row, work.column);
         const std::int32_t of_rows[2] = {shared.row_exponents[k % 2][to.own_row],
                                          shared.row_exponents[k % 2][to.own_row + 8]};
         const std::int32_t* const of_columns = shared.column_exponents[k % 2] + to.own_column;
+        const bool last = k + 1 == work.end, is_part = work.part != kNoPart;
         const bool adds = k != 0 || args.carry;
         AllFinite finite;
         ASSAY_UNROLL
@@ -288,12 +337,17 @@ private:
                 if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
                 const std::int32_t exponent = of_rows[at / 2 % 2] + of_columns[at / 4 * 8 + at % 2];
                 const float value = kSmall ? finish_small(sum, exponent) : finish(sum, exponent);
-                values[i] = add_rn(adds ? shared.values[at][block.thread()] : 0.0F, value);
+                // A part is not added to zero, which would change the sign of a zero.
+                values[i] = is_part ? value : add_rn(adds ? shared.values[at][block.thread()] : 0.0F, value);
             }
             ASSAY_UNROLL
             for (unsigned i = 0; i < kTogether; i += 2) {
                 const unsigned at = begin + i;
-                if (last) {
+                if (is_part) {
+                    const std::uint64_t part = part_of(work.part, at, block.thread());
+                    args.parts.set(part, values[i]);
+                    args.parts.set(part + kThreads, values[i + 1]);
+                } else if (last) {
                     store(block, args, to, at, values[i], values[i + 1], finite);
                 } else {
                     shared.values[at][block.thread()] = values[i];
@@ -301,7 +355,7 @@ private:
                 }
             }
         }
-        if (last) args.watch.note(block, finite.found());
+        if (last && !is_part) args.watch.note(block, finite.found());
     }
 
     // Two neighbours in a row.
@@ -327,6 +381,57 @@ private:
         if (!to.has(at + 1)) return;
         finite.see(other);
         args.c.set(to.place(at + 1), other);
+    }
+};
+
+/// Adds what ProductI16Wide with kCut stored as parts to the outputs, in the order of k, and looks at them.
+/// Grid: eighths of a tile's numbers, tiles.
+template <unsigned kPlanesA, unsigned kColumns>
+struct AddPartsI16 {
+    using Product = ProductI16Wide<kPlanesA, kColumns, Mask::kNone, true>;
+    static constexpr unsigned kThreads = Product::kThreads;
+    static constexpr unsigned kBlocks = 4;
+    static constexpr bool kWaits = false;
+    static constexpr unsigned kOwn = Product::kNumbers / 8;  // numbers of a thread
+    static_assert(kOwn % 2 == 0);
+    using Args = ProductI16Args;
+    struct Shared {};
+    template <class Visit>
+    static void outputs(Args& args, const Visit& visit) {
+        visit(args.c);
+    }
+    static Grid grid(const Args& args) {
+        return {8, static_cast<unsigned>(Product::counts(args).tiles) - args.split.whole, 1};
+    }
+
+    static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
+        const typename Product::TileGrid tiles(args);
+        const unsigned later = tiles.across * tiles.down - args.split.whole;
+        const unsigned tile = args.split.whole + block.y();
+        const typename Product::Outputs to(block, args, tile / tiles.across * Product::kRows,
+                                           tile % tiles.across * kColumns);
+        float values[kOwn];
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; ++i) {
+            const unsigned at = block.x() * kOwn + i;
+            values[i] = to.has(at) ? args.c.get(to.place(at)) : 0.0F;
+        }
+        for (unsigned part = block.y(); part < args.split.parts; part += later) {
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kOwn; ++i) {
+                const std::uint64_t at = Product::part_of(part, block.x() * kOwn + i, block.thread());
+                values[i] = add_rn(values[i], read(args.parts.data + at));
+            }
+        }
+        AllFinite finite;
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kOwn; ++i) {
+            const unsigned at = block.x() * kOwn + i;
+            if (!to.has(at)) continue;
+            finite.see(values[i]);
+            args.c.set(to.place(at), values[i]);
+        }
+        args.watch.note(block, finite.found());
     }
 };
 

@@ -17,8 +17,20 @@ void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, uns
 /// Digits of `matrices` operands. `mask` says which terms there are: kNone, kUpTo or kFromOn.
 void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned matrices);
 
-/// `matrices` products of packed operands; those of A have 2 or 3 planes, those of B 2.
-void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices);
+/// What is cut along k of such products on a card of so many processors; `args` may lack addresses.
+[[nodiscard]] SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, unsigned processors);
+
+/// The numbers that the parts of args.split take in args.parts.
+[[nodiscard]] std::uint64_t part_numbers(const ProductI16Args& args);
+
+/// At least the numbers of all parts of a product of operands with at most so many lines and blocks of k.
+[[nodiscard]] std::uint64_t most_part_numbers(const DigitPlace& a, const DigitPlace& b, unsigned processors);
+
+/// `matrices` products of packed operands; those of A have 2 or 3 planes, those of B 2. REQUIRES what
+/// split_of() says in args.split, or nothing, and room for its parts. A card of many `processors` takes large
+/// tiles only where there are many.
+void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices,
+                 unsigned processors);
 
 }  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

@@ -11,13 +11,27 @@ void start(LaunchStream stream, const Args& args, unsigned matrices) {
     launch<Kernel>(Kernel::grid(args, matrices), stream, args);
 }
 
-// Fewer tiles than this leave more of a large card idle than the wide kernel is quicker.
-constexpr std::uint64_t kEnoughTiles = 32;
+// Where fewer blocks of threads than a quarter of its processors have work, a card loses more than large
+// tiles are quicker.
+bool fills(std::uint64_t blocks, unsigned processors) { return blocks >= processors / 4; }
 
-template <class Kernel>
-bool fills(const ProductI16Args& args, unsigned matrices) {
-    const Grid grid = Kernel::grid(args, matrices);
-    return std::uint64_t{grid.x} * grid.y * grid.z >= kEnoughTiles;
+// Of the tiles that suit operands of A with so many planes.
+template <unsigned kPlanesA, Mask kMask = Mask::kNone, bool kCut = false>
+using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask, kCut>;
+
+bool can_be_wide(const ProductI16Args& args) {
+    return args.a.place.depth != 0 && args.to.col_stride == 1 && has_wgmma();
+}
+
+TileCounts tile_counts(const ProductI16Args& args) {
+    return args.a.place.planes == 3 ? Wide<3>::counts(args) : Wide<2>::counts(args);
+}
+
+template <unsigned kPlanesA>
+void start_cut(LaunchStream stream, const ProductI16Args& args) {
+    start<Wide<kPlanesA, Mask::kNone, true>>(stream, args, 1);
+    using Add = AddPartsI16<kPlanesA, kPlanesA == 3 ? 96 : 128>;
+    launch<Add>(Add::grid(args), stream, args);
 }
 
 template <Mask kMask, unsigned kPlanes>
@@ -38,11 +52,11 @@ void choose_pack(LaunchStream stream, const PackArgs& args, unsigned matrices) {
 }
 
 template <unsigned kPlanesA, Mask kMask>
-void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices) {
+void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices, unsigned processors) {
     if constexpr (kMask == Mask::kNone || kMask == Mask::kLower) {
-        using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask>;
-        if (args.a.place.depth != 0 && args.to.col_stride == 1 && fills<Wide>(args, matrices) && has_wgmma())
-            return start<Wide>(stream, args, matrices);
+        using Kernel = Wide<kPlanesA, kMask>;
+        if (can_be_wide(args) && fills(Kernel::counts(args).tiles * matrices, processors))
+            return start<Kernel>(stream, args, matrices);
     }
     if (args.a.place.lines <= 32 || args.b.place.lines <= 32) {
         start<ProductI16<1, 1, kPlanesA, kMask>>(stream, args, matrices);
@@ -64,14 +78,34 @@ void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned mat
     }
 }
 
-void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices) {
+SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, unsigned processors) {
+    // A bias comes after the last block of k, which AddPartsI16 does not know.
+    if (mask != Mask::kNone || matrices != 1 || args.bias != nullptr || !can_be_wide(args)) return {};
+    const TileCounts counts = tile_counts(args);
+    return fills(counts.tiles * counts.blocks, processors) ? split_k(counts, processors) : SplitK{};
+}
+
+std::uint64_t part_numbers(const ProductI16Args& args) {
+    return args.split.parts * tile_counts(args).numbers;
+}
+
+std::uint64_t most_part_numbers(const DigitPlace& a, const DigitPlace& b, unsigned processors) {
+    const TileCounts counts = tile_counts({.a = {.place = a}, .b = {.place = b}});
+    if (!has_wgmma() || !fills(counts.tiles * counts.blocks, processors)) return 0;
+    return most_part_numbers(counts, processors);
+}
+
+void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices,
+                 unsigned processors) {
     if (args.a.place.lines == 0 || args.b.place.lines == 0 || matrices == 0) return;
-    if (args.a.place.planes == 3) return choose<3, Mask::kNone>(stream, args, matrices);
+    if (args.split.cuts())
+        return args.a.place.planes == 3 ? start_cut<3>(stream, args) : start_cut<2>(stream, args);
+    if (args.a.place.planes == 3) return choose<3, Mask::kNone>(stream, args, matrices, processors);
     switch (mask) {
-        case Mask::kNone: return choose<2, Mask::kNone>(stream, args, matrices);
-        case Mask::kLower: return choose<2, Mask::kLower>(stream, args, matrices);
-        case Mask::kUpTo: return choose<2, Mask::kUpTo>(stream, args, matrices);
-        case Mask::kFromOn: return choose<2, Mask::kFromOn>(stream, args, matrices);
+        case Mask::kNone: return choose<2, Mask::kNone>(stream, args, matrices, processors);
+        case Mask::kLower: return choose<2, Mask::kLower>(stream, args, matrices, processors);
+        case Mask::kUpTo: return choose<2, Mask::kUpTo>(stream, args, matrices, processors);
+        case Mask::kFromOn: return choose<2, Mask::kFromOn>(stream, args, matrices, processors);
     }
 }
 

@@ -290,7 +290,10 @@ void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
         static_cast<void>(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                static_cast<int>(dynamic)));
     }
+    LaunchWatch* const watch = launch_watch();
+    if (watch != nullptr) watch->begin(typeid(Kernel));
     entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, dynamic, stream>>>(args);
+    if (watch != nullptr) watch->end();
 }
 
 /// Bytes of shared memory that a block may have on the card that the calling thread uses; 0 where it cannot
@@ -301,6 +304,15 @@ inline std::size_t most_shared_bytes() {
     if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, card) != cudaSuccess)
         return 0;
     return static_cast<std::size_t>(bytes);
+}
+
+/// Processors of the card that the calling thread uses, each with room for blocks of its own; 1 where it
+/// cannot tell.
+inline unsigned processor_count() {
+    int card = 0, count = 1;
+    if (cudaGetDevice(&card) != cudaSuccess) return 1;
+    if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, card) != cudaSuccess) return 1;
+    return static_cast<unsigned>(count);
 }
 
 /// Whether kernels may call wgmma_s8 on the card that the calling thread uses: it has the instructions, and

@@ -109,6 +109,9 @@ using LaunchStream = KernelStream&;
 /// Bytes of shared memory that a block may have: those of compute capability 9.0.
 inline std::size_t most_shared_bytes() { return std::size_t{227} << 10U; }
 
+/// Processors of the card, each with room for blocks of its own: as many as an H100 has.
+inline unsigned processor_count() { return 132; }
+
 /// Whether kernels may call wgmma_s8: the emulation has every instruction.
 inline bool has_wgmma() { return true; }
 
@@ -139,8 +142,14 @@ void run_kernel(Grid grid, KernelStream& stream, typename Kernel::Args args) {
 /// The same, now or when the stream's owner says.
 template <class Kernel>
 void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
-    if (!stream.defer()) return run_kernel<Kernel>(grid, stream, args);
-    stream.defer()([grid, &stream, args] { run_kernel<Kernel>(grid, stream, args); });
+    LaunchWatch* const watch = launch_watch();
+    if (watch != nullptr) watch->begin(typeid(Kernel));
+    if (stream.defer()) {
+        stream.defer()([grid, &stream, args] { run_kernel<Kernel>(grid, stream, args); });
+    } else {
+        run_kernel<Kernel>(grid, stream, args);
+    }
+    if (watch != nullptr) watch->end();
 }
 
 }  // namespace ASSAY_MACHINE

@@ -28,6 +28,7 @@
 #pragma once
 
 #include <cstdint>
+#include <typeinfo>
 
 #include "trainer/cuda/simt/machine.hpp"
 
@@ -40,6 +41,20 @@ struct Grid {
     unsigned y = 1;
     unsigned z = 1;
 };
+
+/// Sees launches of a thread: what it orders in begin() and end() comes right before and after one.
+class LaunchWatch {
+public:
+    virtual ~LaunchWatch() = default;
+    virtual void begin(const std::type_info& kernel) = 0;
+    virtual void end() = 0;
+};
+
+/// Who sees launches of the calling thread; null: nobody.
+inline LaunchWatch*& launch_watch() {
+    thread_local LaunchWatch* watch = nullptr;
+    return watch;
+}
 
 /// Lanes of a warp: also those of the law's row sums (contracts/arithmetic/reduce.hpp).
 inline constexpr unsigned kWarp = 32;

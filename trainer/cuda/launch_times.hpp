@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives CudaDevice the time of its kernels: while a LaunchTimes lives, launches of the calling thread go
+// between two marks on the card's lane of work. Kernels still run one after another, as they are ordered; the
+// marks cost some microseconds each.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainer/cuda/card.hpp"
+#include "trainer/step/device.hpp"
+
+namespace assay::trainer::cuda {
+inline namespace ASSAY_MACHINE {
+
+class LaunchTimes final : public LaunchWatch {
+public:
+    explicit LaunchTimes(Card& card);
+    ~LaunchTimes() override;
+    LaunchTimes(const LaunchTimes&) = delete;
+    LaunchTimes& operator=(const LaunchTimes&) = delete;
+
+    /// Launches from now on belong to this part of the work.
+    void begin_part(std::string part) { part_ = std::move(part); }
+    void begin(const std::type_info& kernel) override;
+    void end() override;
+
+    /// Waits for all launches so far and gives the time of each kernel in each part, "PART/KERNEL", longest
+    /// first. They are forgotten. Nothing once the card has failed.
+    [[nodiscard]] std::vector<WorkTime> take();
+
+private:
+    Card& card_;
+    LaunchWatch* before_;  // of the calling thread
+    std::string part_;
+    std::vector<std::string> launches_;
+};
+
+/// A kernel's class without namespaces and spaces: Pack<0,2,8,0> of assay::trainer::cuda::gpu::Pack<…>.
+std::string kernel_name(const std::type_info& kernel);
+
+}  // namespace ASSAY_MACHINE
+}  // namespace assay::trainer::cuda
