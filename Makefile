@@ -111,10 +111,10 @@ exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all
 	@cmake --build build --target exhaustive
 	@ASSAY_THREADS=$${ASSAY_THREADS:-$$(nproc)} build/bin/exhaustive
 
-amx-emulated: ## the AMX kernels on an emulated processor that has AMX (a core for an hour or more)
+amx-emulated: ## kernels on an emulated processor that has AMX, VNNI and AVX-512 (a core for an hour or more)
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
-	@cmake --build build --target integer_test golden_steps
+	@cmake --build build --target integer_test golden_steps trainer_test
 	@tests/portability/amx_bochs.sh build
 
 fuzz: ## fuzz every decoder, FUZZ_SECONDS each

@@ -102,7 +102,8 @@ void tracing_row(const BenchSides& sides, const BenchReport& report, const Bench
     report.row(row);
 }
 
-// Kernels that take a hundredth of a step and more, each in its kind of group, and all others together.
+// Kernels that take a hundredth of all kernels' time and more, each in its kind of group, and all others
+// together.
 void part_rows(const BenchSides& sides, const BenchReport& report, const BenchCase& one,
                const OurSide& ours) {
     constexpr double kWorthARow = 0.01, kMilliseconds = 1e3;
@@ -110,6 +111,7 @@ void part_rows(const BenchSides& sides, const BenchReport& report, const BenchCa
     auto child = BenchChild::start(side.program);
     const auto parts = child.ok() ? child->parts(side.line) : base::Failed{child.error()};
     if (!parts.ok()) return report.note("parts of a step, left out: " + parts.error().what);
+    if (parts->empty()) return report.note("parts of a step, left out: " + side.key + " does not tell");
     BenchPart all, others;
     for (const BenchPart& part : *parts) {
         all.seconds += part.seconds;

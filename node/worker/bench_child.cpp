@@ -100,9 +100,10 @@ Outcome<std::vector<BenchPart>> BenchChild::parts(const std::string& line) {
     ASSAY_ASSIGN(const std::string text, ask(line, "parts"));
     std::istringstream words(text);
     std::vector<BenchPart> parts;
-    for (BenchPart one; words >> one.name >> one.count >> one.seconds;) parts.push_back(one);
-    if (!words.eof())
-        return fail(ErrorKind::kFailure, "a measuring process told of parts that cannot be read");
+    for (BenchPart one; words >> one.name; parts.push_back(one)) {
+        if (!(words >> one.count >> one.seconds))
+            return fail(ErrorKind::kFailure, "a measuring process told of parts that cannot be read");
+    }
     return parts;
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # amx_bochs.sh BUILD   runs the AMX kernels of BUILD/bin as they are, on a Sapphire Rapids that Bochs 3.0
-# emulates, under a Linux that grants the tiles: the golden steps on every target of that processor, a sample of
-# the property tests with each set of vectors that build machines may lack, and those of the AMX machine whole.
+# emulates, under a Linux that grants the tiles: the golden steps on every target of that processor, the kernels
+# of f32 on each, a sample of the property tests of i16 with each set of vectors that build machines may lack, and
+# those of the AMX machine whole.
 # Work and downloads lie in BUILD/amx; Bochs and Linux come from Debian 13. A run takes a core for an hour or
 # more, the first one five minutes besides. Fails unless everything passed.
 set -euo pipefail
@@ -120,7 +121,7 @@ mkdir -p tree/bin tree/proc tree/dev iso/boot/grub
 cp /bin/busybox tree/bin/
 ln -s busybox tree/bin/sh
 cp "$root/tests/vectors/golden_steps.txt" tree/
-for program in integer_test golden_steps; do
+for program in integer_test golden_steps trainer_test; do
     strip -o "tree/bin/$program" "$build/bin/$program"
     ldd "$build/bin/$program" | grep -o '/[^ ]*' | while read -r library; do
         mkdir -p "tree$(dirname "$library")"
@@ -134,6 +135,7 @@ cat >tree/init <<'INIT'
 /bin/busybox uname -sr
 /bin/busybox grep -m 1 'model name' /proc/cpuinfo
 /bin/golden_steps /golden_steps.txt amx vnni avx512 avxvnni avx2 scalar && echo 'amx: golden_steps passed'
+/bin/trainer_test '[kernels]' && echo 'vectors: kernels of f32 passed'
 # A sample of the property tests on vectors, for build machines without these instructions.
 for machine in vnni avx512 avxvnni; do
     ASSAY_TEST_SHARE=8 ASSAY_MACHINE=$machine /bin/integer_test || break
@@ -176,7 +178,8 @@ printf 'amx: %s on an emulated Sapphire Rapids; its console is %s\n' "$(cat linu
 # Powering off is a panic to Bochs: what the console says decides.
 ./bochs -q -f bochsrc >bochs.out 2>&1 </dev/null || true
 cat serial.txt
-for passed in 'amx: golden_steps passed' 'vectors: integer_test passed on '{vnni,avx512,avxvnni} \
+for passed in 'amx: golden_steps passed' 'vectors: kernels of f32 passed' \
+    'vectors: integer_test passed on '{vnni,avx512,avxvnni} \
     'amx: integer_test passed'; do
     grep -q "^$passed" serial.txt || fail "not said: $passed" "read $work/serial.txt and bochs.log"
 done

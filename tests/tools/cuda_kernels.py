@@ -27,7 +27,7 @@ FORBIDDEN = re.compile(r"\.ftz\b|\.approx\b|\.satfinite\b|\b(?:atom|red)\b[.\w:]
 ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(")
 COMPILED = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads"
                       r".*?Used (\d+) registers(?:[^\n]*?(\d+) bytes smem)?", re.DOTALL)
-PRODUCT = re.compile(r"^(Product|Pack|Attention)")
+PRODUCT = re.compile(r"^(Product|Pack|AddParts|Attention)")
 
 
 def find_nvcc(given):

@@ -162,7 +162,9 @@ def benchmarks_section(found):
              f"{found['bench']['machine']['load']:.2f} when it began.", "",
              "| what | shape | profile | ours | unit | peer | peer's | ratio |", "|---|---|---|---|---|---|---|---|"]
     for row in rows:
-        lines.append(f"| {row['name']} | {row['shape']} | {row['profile'] and '`' + row['profile'] + '`'} | "
+        # A kernel's name may look like a tag.
+        shape = f"`{row['shape']}`" if row["name"].startswith("part of a step") else row["shape"]
+        lines.append(f"| {row['name']} | {shape} | {row['profile'] and '`' + row['profile'] + '`'} | "
                      f"{number(row['value'])} | {row['unit']} | {row['peer'] or '–'} | {number(row['peer_value'])} | "
                      f"{number(row['ratio'])} |")
     return "\n".join(lines)

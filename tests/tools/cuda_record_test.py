@@ -21,7 +21,9 @@ FOUND = {
     "int8": "cuBLASLt has the same product of 1x1x1 digits", "roots": {"f32": "bb" * 32, "i16": "cc" * 32},
     "bench": {"machine": {"cpu": "Some CPU", "targets": ["scalar"], "threads": 1, "load": 0.5, "device": "cuda:0"},
               "rows": [ROW, {**ROW, "name": "roots of a slot's state", "profile": "", "value": 2.5, "unit": "ms",
-                             "peer": "", "peer_value": None, "ratio": None}]},
+                             "peer": "", "peer_value": None, "ratio": None},
+                       {**ROW, "name": "part of a step, GPT-2", "shape": "linear/Pack<0,2>, 9 launches", "value": 0.25,
+                        "unit": "ms", "peer": "", "peer_value": None, "ratio": None}]},
 }
 
 
@@ -30,6 +32,7 @@ class Pages(unittest.TestCase):
         text = record.benchmarks_section(FOUND)
         self.assertIn("2031-02-03, NVIDIA Test 1, compute capability 9.0, 8 MiB, driver 1.2.3", text)
         self.assertIn("| forward | 8192x768x3072 | `i16` | 123,456 | GFLOP/s | PyTorch 9.9 fp32 | 41,152 | 3.00 |", text)
+        self.assertIn("| part of a step, GPT-2 | `linear/Pack<0,2>, 9 launches` | `i16` | 0.25 | ms | – | – | – |", text)
         self.assertIn("| roots of a slot's state | 8192x768x3072 |  | 2.50 | ms | – | – | – |", text)
 
     def test_a_section_has_every_hash(self):

@@ -215,7 +215,7 @@ TEST_CASE("pointwise kernels have the bits of their definition", "[trainer][kern
 
 TEST_CASE("norms have the bits of their definition", "[trainer][kernels]") {
     for_each_target(13, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
-        const std::size_t n = pick(random, 150), rows = pick(random, 9);
+        const std::size_t n = pick(random, 300), rows = pick(random, 12);
         const Values x = numbers(random, n * rows), dy = numbers(random, n * rows, false);
         const Values gain = numbers(random, n), bias = numbers(random, n);
         Values y1(n * rows), y2(n * rows), m1(rows), m2(rows), r1(rows), r2(rows);
@@ -236,6 +236,18 @@ TEST_CASE("norms have the bits of their definition", "[trainer][kernels]") {
         REQUIRE(same(b1, b2));
         REQUIRE(law.kernels.bias_gradient({rows, n, n}, x.data(), b1.data()) ==
                 fast.kernels.bias_gradient({rows, n, n}, x.data(), b2.data()));
+        REQUIRE(same(b1, b2));
+        // A thread's share of the columns.
+        const std::size_t first = random() % n, share = pick(random, n - first);
+        const ColumnShape part{rows, share, n};
+        REQUIRE(law.kernels.bias_gradient(part, x.data() + first, b1.data()) ==
+                fast.kernels.bias_gradient(part, x.data() + first, b2.data()));
+        REQUIRE(same(b1, b2));
+        REQUIRE(law.kernels.layer_norm_parameter_gradient(part, dy.data() + first, x.data() + first, {m1, r1},
+                                                          g1.data(), b1.data()) ==
+                fast.kernels.layer_norm_parameter_gradient(part, dy.data() + first, x.data() + first,
+                                                           {m1, r1}, g2.data(), b2.data()));
+        REQUIRE(same(g1, g2));
         REQUIRE(same(b1, b2));
     });
 }
@@ -340,7 +352,7 @@ TEST_CASE("a masked term is not added, so a sum may stay -0", "[trainer][kernels
 
 TEST_CASE("Llama's kernels have the bits of their definition", "[trainer][kernels]") {
     for_each_target(23, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
-        const std::size_t n = pick(random, 150), rows = pick(random, 9);
+        const std::size_t n = pick(random, 300), rows = pick(random, 12);
         const Values x = numbers(random, n * rows), dy = numbers(random, n * rows, false);
         const Values gain = numbers(random, n);
         Values y1(n * rows), y2(n * rows), r1(rows), r2(rows);

@@ -47,7 +47,8 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       factors_(lanes_) {
     // Asked on the thread that chose the card.
     options_.fused = options_.fused && has_room_for_attention();
-    if (options_.processors == 0) options_.processors = processor_count();
+    if (has_wgmma()) processors_.count = options_.processors != 0 ? options_.processors : processor_count();
+    processors_.weighs = options_.processors == 0;
 }
 
 CudaDevice::~CudaDevice() {
@@ -155,6 +156,7 @@ std::vector<WorkTime> CudaDevice::timed(const std::function<void()>& work) {
         LaunchTimes*& of;
         ~Forget() { of = nullptr; }
     };
+    ASSAY_CHECK(times_ == nullptr);
     LaunchTimes times(*card_);
     const Forget forget{times_};
     times_ = &times;

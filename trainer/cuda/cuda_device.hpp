@@ -32,8 +32,8 @@ struct CudaOptions {
     /// Whether attention of profile i16 makes its squares anew wherever they are needed (attention_i16.hpp),
     /// where the card has the shared memory for it.
     bool fused = true;
-    /// Of the card, for which products are cut (kernels/split_k.hpp); 0: as many as it has. With few of them
-    /// small products go the ways of large ones.
+    /// For which products are planned (kernels/split_k.hpp); 0: as many as the card has. Where a number is
+    /// named, as tests and the self-test do, small products go the ways of large ones.
     unsigned processors = 0;
 };
 
@@ -243,6 +243,7 @@ private:
     void settle(const float* at);
 
     CudaOptions options_;
+    Processors processors_;
     std::unique_ptr<Card> card_;  // outlives all room on it
     CardLanes lanes_;
     CardBands bands_;

@@ -213,7 +213,7 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
                  .of_head = attention_digits(program.model)};
     }
     std::uint64_t bytes = program.profile == program::Profile::kI16
-                              ? product_bytes(program, parts, fused, options_.processors)
+                              ? product_bytes(program, parts, fused, processors_.count)
                               : 0;
     std::uint64_t widest = 0, tiles = 0, most_tiles = 0, widest_parameter = 0;
     for (const program::Tensor& tensor : program.tensors) widest = std::max(widest, tensor.cols);

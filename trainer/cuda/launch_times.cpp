@@ -39,12 +39,17 @@ std::string kernel_name(const std::type_info& kernel) {
     return name;
 }
 
-LaunchTimes::LaunchTimes(Card& card) : card_(card), before_(launch_watch()) { launch_watch() = this; }
+LaunchTimes::LaunchTimes(Card& card) : card_(card), before_(launch_watch()) {
+    static_cast<void>(card_.take_marks());  // of work that ended by an exception
+    launch_watch() = this;
+}
 
 LaunchTimes::~LaunchTimes() { launch_watch() = before_; }
 
 void LaunchTimes::begin(const std::type_info& kernel) {
-    launches_.push_back(part_ + "/" + kernel_name(kernel));
+    std::string& name = names_[kernel];
+    if (name.empty()) name = kernel_name(kernel);
+    launches_.push_back(part_ + "/" + name);
     card_.mark();
 }
 

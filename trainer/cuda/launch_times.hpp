@@ -5,6 +5,8 @@
 #pragma once
 
 #include <string>
+#include <typeindex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,7 @@ private:
     Card& card_;
     LaunchWatch* before_;  // of the calling thread
     std::string part_;
+    std::unordered_map<std::type_index, std::string> names_;
     std::vector<std::string> launches_;
 };
 

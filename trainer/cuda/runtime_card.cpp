@@ -95,6 +95,7 @@ public:
 
     void mark() override {
         cudaEvent_t event = nullptr;
+        note(cudaSetDevice(number_));
         note(cudaEventCreate(&event));
         if (event == nullptr) return;
         marks_.push_back(event);
@@ -103,6 +104,7 @@ public:
     [[nodiscard]] std::vector<double> take_marks() override {
         constexpr double kMillisecond = 1e-3;
         std::vector<double> seconds;
+        note(cudaSetDevice(number_));
         if (!marks_.empty()) note(cudaEventSynchronize(marks_.back()));
         for (cudaEvent_t event : marks_) {
             float passed = 0;

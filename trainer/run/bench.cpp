@@ -8,6 +8,7 @@
 
 #include "contracts/arithmetic/philox.hpp"
 #include "contracts/program/initial.hpp"
+#include "trainer/step/device_failure.hpp"
 #include "trainer/step/executor.hpp"
 #include "trainer/step/memory_budget.hpp"
 
@@ -98,10 +99,14 @@ base::Outcome<std::vector<WorkTime>> step_bench_parts(const program::ModelConfig
                                                       const DeviceOptions& options) {
     constexpr int kWarmUps = 2;
     ASSAY_ASSIGN(const auto bench, open_step(model, batch, profile, options));
-    for (int i = 0; i < kWarmUps; ++i) (*bench)();
-    std::vector<WorkTime> parts = bench->device->timed([&bench] { (*bench)(); });
-    ASSAY_TRY(bench->device->check());
-    return parts;
+    try {
+        for (int i = 0; i < kWarmUps; ++i) (*bench)();
+        std::vector<WorkTime> parts = bench->device->timed([&bench] { (*bench)(); });
+        ASSAY_TRY(bench->device->check());
+        return parts;
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "a training step");
+    }
 }
 
 base::Outcome<std::uint64_t> step_bench_bytes(const program::ModelConfig& model, std::uint32_t batch,

@@ -20,7 +20,7 @@ base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig&
                                                      program::Profile profile, const DeviceOptions& options);
 
 /// What the parts of such a step take on the device (Device::timed), after two steps that warm it up. Errors
-/// as of make_step_bench; kPreflight where the device fails.
+/// as of make_step_bench, and the device's own where it fails.
 base::Outcome<std::vector<WorkTime>> step_bench_parts(const program::ModelConfig& model, std::uint32_t batch,
                                                       program::Profile profile, const DeviceOptions& options);
 

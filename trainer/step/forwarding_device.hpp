@@ -52,6 +52,9 @@ public:
                                       std::span<float> values) override {
         return inner_->wait(scalars, values);
     }
+    [[nodiscard]] std::vector<WorkTime> timed(const std::function<void()>& work) override {
+        return inner_->timed(work);
+    }
     [[nodiscard]] bool is_finite(DeviceView array) override { return inner_->is_finite(array); }
     [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
         const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) override {

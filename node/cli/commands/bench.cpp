@@ -241,7 +241,8 @@ void add_bench_commands(CLI::App& app, Context& context) {
         .add_option(
             "kinds", flags->kinds,
             "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
-            "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
+            "memory, how they scale with threads and, on a card, what their kernels take. state: a block on "
+            "ledgers of growing size, and "
             "a role's start. verify: what tracing, storing and replaying a slot's round cost, and "
             "what a dispute over each "
             "operator weighs at real shapes (--only disputes: that alone). market: how long classes of lots "

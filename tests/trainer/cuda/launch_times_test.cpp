@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels took on an emulated card: every launch once, in its group, and the same bits.
 #include <algorithm>
+#include <new>
 
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
 #include "trainer/cuda/emulated_card.hpp"
 #include "trainer/cuda/kernels/product_i16_wide.hpp"
+#include "trainer/devices/device_fault.hpp"
 
 namespace assay::trainer::cuda {
 namespace {
@@ -55,6 +57,34 @@ TEST_CASE("a step that is timed has its bits, and each of its launches counts on
     // Nobody looks any more.
     CHECK(launch_watch() == nullptr);
     CHECK(other.timed([] {}).empty());
+}
+
+TEST_CASE("work that ends by an exception leaves nothing behind", "[trainer][cuda]") {
+    CudaHostDevice device(2);
+    TimedStep step(trainer::test::small_jobs()[0]);
+    const auto failing = [&] {
+        step.run_on(device);
+        throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(device.timed(failing), std::bad_alloc);
+    CHECK(launch_watch() == nullptr);
+    std::uint64_t launches = 0;
+    const std::uint64_t before = device.emulated().counts().launches;
+    for (const WorkTime& part : device.timed([&] { step.run_on(device); })) launches += part.count;
+    CHECK(launches == device.emulated().counts().launches - before);
+}
+
+TEST_CASE("a device that forwards tells what the one behind it tells", "[trainer][cuda]") {
+    // A fault that never comes.
+    const DeviceFault fault{.kind = DeviceFaultKind::kMemory, .number = 1'000'000};
+    auto device = with_fault(std::make_unique<CudaHostDevice>(1), fault);
+    float* const numbers = device->allocate(64);
+    const std::vector<WorkTime> parts = device->timed([&] {
+        device->zero(numbers, 64);
+        const DeviceView view{numbers, 64};
+        REQUIRE(device->is_finite(view));
+    });
+    CHECK(parts.size() == 1);
 }
 
 TEST_CASE("of a card that is lost nothing is timed", "[trainer][cuda]") {

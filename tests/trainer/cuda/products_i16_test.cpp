@@ -25,7 +25,12 @@ using test::TestStream;
 struct Shape {
     unsigned m, n, k, block;
 };
-constexpr unsigned kProcessors = 132;  // an H100's
+
+// An H100's, where there are products by warpgroups.
+Processors all_processors() { return {.count = has_wgmma() ? 132U : 0U}; }
+// So few, whatever a cut costs.
+Processors few(unsigned count) { return {.count = count, .weighs = false}; }
+
 // Single numbers, tiles whole and cut, no k, blocks whole, cut and several; numbers that no digits hold.
 constexpr Shape kShapes[] = {{1, 1, 1, 16384},  {3, 5, 0, 16384}, {32, 32, 32, 16384}, {33, 31, 70, 16384},
                              {70, 90, 100, 40}, {5, 130, 64, 32}, {65, 9, 33, 7}};
@@ -91,7 +96,7 @@ struct ProductCase {
     bool is_right(TestStream& stream) const {
         return is_right(
             [&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-            [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1, kProcessors); });
+            [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1, all_processors()); });
     }
 };
 
@@ -198,7 +203,7 @@ TEST_CASE("large products go to warpgroups by themselves", "[trainer][cuda]") {
 
 TEST_CASE("tiles that are left over are cut so that all processors end together", "[trainer][cuda]") {
     const auto planned = [](std::uint64_t tiles, std::uint64_t blocks, unsigned processors) {
-        return split_k({tiles, blocks, 128 * 128}, processors);
+        return split_k({tiles, blocks, 1024, 128 * 128}, {.count = processors});
     };
     // Gradients of GPT-2's weights over eight sequences on an H100: of 768², 768 × 2304 and 768 × 3072.
     CHECK((planned(36, 8, 132).whole == 0 && planned(36, 8, 132).together == 3));
@@ -206,6 +211,8 @@ TEST_CASE("tiles that are left over are cut so that all processors end together"
     CHECK((planned(108, 8, 132).together == 7 && planned(108, 8, 132).parts == 108));
     CHECK((planned(144, 8, 132).whole == 132 && planned(144, 8, 132).together == 1));
     CHECK(planned(144, 8, 132).parts == 12 * 7);
+    // Short blocks of k are not worth a part each.
+    CHECK_FALSE(split_k({36, 512, 64, 128 * 128}, {.count = 132}).cuts());
     // Nothing is left over, nothing can be cut, or nothing is won.
     for (const SplitK& none : {planned(264, 8, 132), planned(36, 1, 132), planned(131, 8, 132),
                                planned(0, 8, 132), planned(36, 0, 132), planned(36, 8, 1), planned(36, 8, 0)})
@@ -223,10 +230,12 @@ TEST_CASE("tiles that are left over are cut so that all processors end together"
         REQUIRE(plan.whole % processors == 0);
         REQUIRE(later < processors);
         REQUIRE(plan.parts == later * (blocks - plan.together));
-        REQUIRE((plan.together >= 1 && plan.together * processors >= later * blocks));
+        REQUIRE(plan.together * processors >= later * blocks);
+        const bool is_full = (std::uint64_t{plan.parts} + later) * 128 * 128 > kMostPartNumbers;
+        REQUIRE((is_full || (plan.together - 1) * processors < later * blocks));
         REQUIRE(std::uint64_t{plan.parts} * 128 * 128 <= kMostPartNumbers);
         REQUIRE(std::uint64_t{plan.parts} * 128 * 128 <=
-                most_part_numbers({tiles + random() % 3, blocks + random() % 3, 128 * 128}, processors));
+                most_part_numbers({tiles + random() % 3, blocks + random() % 3, 1, 128 * 128}, processors));
     }
 }
 
@@ -254,11 +263,11 @@ TEST_CASE("products that are cut along k have the law's bits", "[trainer][cuda]"
             in_every_order([&](TestStream& stream) {
                 REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
                                      [&](ProductI16Args args) {
-                                         args.split = split_of(args, Mask::kNone, 1, processors);
+                                         args.split = split_of(args, Mask::kNone, 1, few(processors));
                                          cuts = args.split.cuts();
                                          CardFloats parts(part_numbers(args), NAN);
                                          args.parts = output(parts);
-                                         product_i16(stream, args, Mask::kNone, 1, processors);
+                                         product_i16(stream, args, Mask::kNone, 1, few(processors));
                                          test::settle();
                                      }));
             });
@@ -291,7 +300,7 @@ TEST_CASE("parts are looked at when they are added", "[trainer][cuda]") {
                                  args.split = {.whole = 0, .together = 1, .parts = 2};
                                  CardFloats parts(part_numbers(args), NAN);
                                  args.parts = output(parts);
-                                 product_i16(stream, args, Mask::kNone, 1, 2);
+                                 product_i16(stream, args, Mask::kNone, 1, few(2));
                                  test::settle();
                              }));
             CHECK(note.value() == (is_there ? 7U : kNoOperator));
@@ -307,13 +316,16 @@ TEST_CASE("a product is cut only where its order allows it", "[trainer][cuda]") 
     ProductI16Args with_bias = plain, across = plain;
     with_bias.bias = &bias;
     across.to.col_stride = 2;
-    CHECK(split_of(plain, Mask::kNone, 1, 4).cuts());
-    CHECK_FALSE(split_of(with_bias, Mask::kNone, 1, 4).cuts());
-    CHECK_FALSE(split_of(across, Mask::kNone, 1, 4).cuts());
-    CHECK_FALSE(split_of(plain, Mask::kNone, 2, 4).cuts());
-    CHECK_FALSE(split_of(plain, Mask::kLower, 1, 4).cuts());
+    CHECK(split_of(plain, Mask::kNone, 1, few(4)).cuts());
+    CHECK_FALSE(split_of(with_bias, Mask::kNone, 1, few(4)).cuts());
+    CHECK_FALSE(split_of(across, Mask::kNone, 1, few(4)).cuts());
+    CHECK_FALSE(split_of(plain, Mask::kNone, 2, few(4)).cuts());
+    CHECK_FALSE(split_of(plain, Mask::kLower, 1, few(4)).cuts());
+    // It costs more than it saves, or there are no products by warpgroups.
+    CHECK_FALSE(split_of(plain, Mask::kNone, 1, {.count = 4}).cuts());
+    CHECK_FALSE(split_of(plain, Mask::kNone, 1, {}).cuts());
     // Few tiles leave more of a large card idle than large ones are quicker.
-    CHECK_FALSE(split_of(plain, Mask::kNone, 1, kProcessors).cuts());
+    CHECK_FALSE(split_of(plain, Mask::kNone, 1, all_processors()).cuts());
 }
 
 TEST_CASE("products of digits note what is not finite, wherever it lies", "[trainer][cuda]") {
@@ -372,7 +384,7 @@ TEST_CASE("operands that are not finite give some bits, the same in every order"
         pack_i16(stream, b.into({one.b.data(), {1, 20}}), Mask::kNone, 1);
         CardFloats c(400);
         product_i16(stream, {.a = a.digits(), .b = b.digits(), .c = output(c), .to = {.row_stride = 20}},
-                    Mask::kNone, 1, kProcessors);
+                    Mask::kNone, 1, all_processors());
         test::settle();
         if (first.empty()) first = c;
         REQUIRE(same(c, first));
@@ -423,7 +435,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
                      .c = output(c),
                      .to = square,
                      .scale = arithmetic::attention_scale(kDim)},
-                    Mask::kLower, kHeads, kProcessors);
+                    Mask::kLower, kHeads, all_processors());
         REQUIRE(same(c, scores));
         if (can_try_warpgroups()) {
             CardFloats wide(squares.size(), 7.0F);
@@ -437,10 +449,10 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
             REQUIRE(same(wide, scores));
         }
         product_i16(stream, {.a = p.digits(), .b = v.digits(kHeads, kHeads), .c = output(d), .to = query},
-                    Mask::kUpTo, kHeads, kProcessors);
+                    Mask::kUpTo, kHeads, all_processors());
         REQUIRE(same(d, up));
         product_i16(stream, {.a = pt.digits(), .b = qt.digits(), .c = output(e), .to = query}, Mask::kFromOn,
-                    kHeads, kProcessors);
+                    kHeads, all_processors());
         REQUIRE(same(e, down));
     });
 }

@@ -48,22 +48,11 @@ inline bool rms_norm_input_gradient(View dy, View x, View gain, View rstd, Float
 
 inline bool rms_norm_parameter_gradient(ColumnShape shape, const float* dy, const float* x, View rstd,
                                         float* dgain) {
-    FiniteWatch watch;
-    for (std::size_t j = 0; j < shape.cols; j += kStrip) {
-        const std::size_t count = shape.cols - j < kStrip ? shape.cols - j : kStrip;
-        V gain[kStripVectors];
-        for (V& sum : gain) sum = hn::Zero(D());
-        for (std::size_t t = 0; t < shape.rows; ++t) {
-            const std::size_t at = t * shape.stride + j;
-            const V r = L::set(rstd[t]);
-            strip_row(count, [&](std::size_t v, std::size_t width) HWY_ATTR {
-                const V d = load_up_to(dy + at + v * kN, width);
-                gain[v] = hn::MulAdd(d, hn::Mul(load_up_to(x + at + v * kN, width), r), gain[v]);
-            });
-        }
-        add_sums(gain, count, dgain + j, watch);
-    }
-    return watch.good();
+    return column_chains<1>(shape, {dy, x}, {dgain},
+                            [dy, x, rstd](std::size_t t, std::size_t at, const auto& read, V* sums) HWY_ATTR {
+                                sums[0] = hn::MulAdd(read(dy + at), hn::Mul(read(x + at), L::set(rstd[t])),
+                                                     sums[0]);
+                            });
 }
 
 // Turns the pairs (i, i + d/2) of every head by the table's angles; kBack turns them back.

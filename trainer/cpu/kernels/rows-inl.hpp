@@ -19,73 +19,76 @@ inline bool add_bias(View bias, Floats y) {
     return good;
 }
 
-// out[j] = out[j] + sums[j] for `count` columns.
-inline void add_sums(const V* sums, std::size_t count, float* out, FiniteWatch& watch) {
-    for_vectors(
-        count,
-        [&](std::size_t j) HWY_ATTR { store(watch.pass(hn::Add(load(out + j), sums[j / kN])), out + j); },
-        [&](std::size_t j, std::size_t rest) HWY_ATTR {
-            store_part(hn::Add(load_part(out + j, rest), sums[j / kN]), out + j, rest);
-            watch.see(load_part(out + j, rest));
-        });
-}
-
-// Columns in strips as wide as a few cache lines, each with its own chain down the rows; a strip calls
-// rows(first column, count) where count <= kStrip.
-inline constexpr std::size_t kStripVectors = HWY_TARGET == HWY_AVX2 ? 4 : 8;
-inline constexpr std::size_t kStrip = kStripVectors * kN;
-
-// The vectors of a strip of a row: term(v, at) for each whole one, a partial last one through load_part.
-template <class Term>
-HWY_INLINE void strip_row(std::size_t count, const Term& term) {
-    if (count == kStrip) {
-        for (std::size_t v = 0; v < kStripVectors; ++v) term(v, kN);
-    } else {
-        for (std::size_t v = 0; v * kN < count; ++v) term(v, count - v * kN < kN ? count - v * kN : kN);
+// A strip of kStripVectors vectors of columns, from column j on, goes down all rows with a chain for each of
+// its columns and each sum, all of them in registers, and then they are added to `out`. `arrays` are those
+// that `term` reads: their rows lie pages apart, and no processor guesses the next one.
+template <std::size_t kStripVectors, std::size_t kSums, std::size_t kArrays, class Term>
+inline void column_strip(ColumnShape shape, std::size_t j, const float* const (&arrays)[kArrays],
+                         float* const (&out)[kSums], const Term& term, FiniteWatch& watch) {
+    constexpr std::size_t kLine = 64 / sizeof(float), kAhead = 8;
+    V sums[kStripVectors][kSums];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kStripVectors * kSums; ++i) sums[i / kSums][i % kSums] = hn::Zero(D());
+    for (std::size_t t = 0; t < shape.rows; ++t) {
+        const std::size_t at = t * shape.stride + j;
+        for (const float* array : arrays) {
+#pragma GCC unroll 8
+            for (std::size_t i = 0; i < kStripVectors * kN; i += kLine)
+                __builtin_prefetch(array + at + kAhead * shape.stride + i);
+        }
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kStripVectors; ++v)
+            term(
+                t, at + v * kN, [](const float* p) HWY_ATTR { return load(p); }, sums[v]);
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kStripVectors * kSums; ++i) {
+        float* const to = out[i % kSums] + j + i / kSums * kN;
+        store(watch.pass(hn::Add(load(to), sums[i / kSums][i % kSums])), to);
     }
 }
-HWY_INLINE V load_up_to(const float* p, std::size_t count) {
-    return count == kN ? load(p) : load_part(p, count);
+
+// Adds to each of `out` a chain down the rows for every column: term(t, at, read, sums) adds row t's terms of
+// the vector of columns at `at` to its kSums chains, and reads arrays by read(array + at). Strips are a few
+// cache lines wide, and narrower where columns end: a thread's share may be narrow.
+template <std::size_t kSums, std::size_t kArrays, class Term>
+inline bool column_chains(ColumnShape shape, const float* const (&arrays)[kArrays],
+                          float* const (&out)[kSums], const Term& term) {
+    constexpr std::size_t kMost = HWY_TARGET == HWY_AVX2 ? 8 / kSums : 8;
+    FiniteWatch watch;
+    std::size_t j = 0;
+    for (; j + kMost * kN <= shape.cols; j += kMost * kN)
+        column_strip<kMost>(shape, j, arrays, out, term, watch);
+    for (; j + kMost / 2 * kN <= shape.cols; j += kMost / 2 * kN)
+        column_strip<kMost / 2>(shape, j, arrays, out, term, watch);
+    for (; j + kN <= shape.cols; j += kN) column_strip<1>(shape, j, arrays, out, term, watch);
+    if (j == shape.cols) return watch.good();
+    const std::size_t rest = shape.cols - j;
+    const auto read = [rest](const float* p) HWY_ATTR { return load_part(p, rest); };
+    V sums[kSums];
+    for (V& sum : sums) sum = hn::Zero(D());
+    for (std::size_t t = 0; t < shape.rows; ++t) term(t, t * shape.stride + j, read, sums);
+    for (std::size_t i = 0; i < kSums; ++i) {
+        store_part(hn::Add(read(out[i] + j), sums[i]), out[i] + j, rest);
+        watch.see(read(out[i] + j));
+    }
+    return watch.good();
 }
 
 inline bool bias_gradient(ColumnShape shape, const float* dy, float* db) {
-    FiniteWatch watch;
-    for (std::size_t j = 0; j < shape.cols; j += kStrip) {
-        const std::size_t count = shape.cols - j < kStrip ? shape.cols - j : kStrip;
-        V sums[kStripVectors];
-        for (V& sum : sums) sum = hn::Zero(D());
-        for (std::size_t t = 0; t < shape.rows; ++t) {
-            const float* row = dy + t * shape.stride + j;
-            strip_row(count, [&](std::size_t v, std::size_t width)
-                                 HWY_ATTR { sums[v] = hn::Add(sums[v], load_up_to(row + v * kN, width)); });
-        }
-        add_sums(sums, count, db + j, watch);
-    }
-    return watch.good();
+    return column_chains<1>(shape, {dy}, {db},
+                            [dy](std::size_t, std::size_t at, const auto& read, V* sums)
+                                HWY_ATTR { sums[0] = hn::Add(sums[0], read(dy + at)); });
 }
 inline bool layer_norm_parameter_gradient(ColumnShape shape, const float* dy, const float* x,
                                           arithmetic::LayerNormRowsView rows, float* dgain, float* dbias) {
-    FiniteWatch watch;
-    for (std::size_t j = 0; j < shape.cols; j += kStrip) {
-        const std::size_t count = shape.cols - j < kStrip ? shape.cols - j : kStrip;
-        V gain[kStripVectors];
-        V bias[kStripVectors];
-        for (std::size_t v = 0; v < kStripVectors; ++v) gain[v] = bias[v] = hn::Zero(D());
-        for (std::size_t t = 0; t < shape.rows; ++t) {
-            const std::size_t at = t * shape.stride + j;
-            const V mean = L::set(rows.mean[t]);
-            const V rstd = L::set(rows.rstd[t]);
-            strip_row(count, [&](std::size_t v, std::size_t width) HWY_ATTR {
-                const V d = load_up_to(dy + at + v * kN, width);
-                const V value = load_up_to(x + at + v * kN, width);
-                gain[v] = hn::MulAdd(d, hn::Mul(hn::Sub(value, mean), rstd), gain[v]);
-                bias[v] = hn::Add(bias[v], d);
-            });
-        }
-        add_sums(gain, count, dgain + j, watch);
-        add_sums(bias, count, dbias + j, watch);
-    }
-    return watch.good();
+    return column_chains<2>(shape, {dy, x}, {dgain, dbias},
+                            [dy, x, rows](std::size_t t, std::size_t at, const auto& read, V* sums) HWY_ATTR {
+                                const V d = read(dy + at),
+                                        centred = hn::Sub(read(x + at), L::set(rows.mean[t]));
+                                sums[0] = hn::MulAdd(d, hn::Mul(centred, L::set(rows.rstd[t])), sums[0]);
+                                sums[1] = hn::Add(sums[1], d);
+                            });
 }
 
 inline bool layer_norm_forward(View x, View gain, View bias, Floats y, arithmetic::LayerNormRows rows) {

@@ -54,8 +54,10 @@ struct ProductI16Wide {
     /// What split_k() has to know of a product.
     static TileCounts counts(const Args& args) {
         const TileGrid tiles(args);
-        return {std::uint64_t{tiles.across} * tiles.down, args.a.place.blocks(),
-                std::uint64_t{kRows} * kColumns};
+        return {.tiles = std::uint64_t{tiles.across} * tiles.down,
+                .blocks = args.a.place.blocks(),
+                .length = args.a.place.depth == 0 ? 0 : args.a.place.length(0),
+                .numbers = std::uint64_t{kRows} * kColumns};
     }
 
     /// The tiles of a matrix.

@@ -17,8 +17,9 @@ void product_f32(LaunchStream stream, const ProductF32Args& args, Mask mask, uns
 /// Digits of `matrices` operands. `mask` says which terms there are: kNone, kUpTo or kFromOn.
 void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned matrices);
 
-/// What is cut along k of such products on a card of so many processors; `args` may lack addresses.
-[[nodiscard]] SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, unsigned processors);
+/// What is cut along k of such products; `args` may lack addresses.
+[[nodiscard]] SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices,
+                              const Processors& processors);
 
 /// The numbers that the parts of args.split take in args.parts.
 [[nodiscard]] std::uint64_t part_numbers(const ProductI16Args& args);
@@ -27,10 +28,10 @@ void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned mat
 [[nodiscard]] std::uint64_t most_part_numbers(const DigitPlace& a, const DigitPlace& b, unsigned processors);
 
 /// `matrices` products of packed operands; those of A have 2 or 3 planes, those of B 2. REQUIRES what
-/// split_of() says in args.split, or nothing, and room for its parts. A card of many `processors` takes large
-/// tiles only where there are many.
+/// split_of() says in args.split, or nothing, and room for its parts. With many processors large tiles are
+/// taken only where there are many.
 void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices,
-                 unsigned processors);
+                 const Processors& processors);
 
 }  // namespace ASSAY_MACHINE
 }  // namespace assay::trainer::cuda

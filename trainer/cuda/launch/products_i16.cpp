@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "contracts/base/check.hpp"
 #include "trainer/cuda/kernels/product_i16_wide.hpp"
 #include "trainer/cuda/launch/products.hpp"
 
@@ -19,8 +20,8 @@ bool fills(std::uint64_t blocks, unsigned processors) { return blocks >= process
 template <unsigned kPlanesA, Mask kMask = Mask::kNone, bool kCut = false>
 using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask, kCut>;
 
-bool can_be_wide(const ProductI16Args& args) {
-    return args.a.place.depth != 0 && args.to.col_stride == 1 && has_wgmma();
+bool can_be_wide(const ProductI16Args& args, const Processors& processors) {
+    return processors.count != 0 && args.a.place.depth != 0 && args.to.col_stride == 1;
 }
 
 TileCounts tile_counts(const ProductI16Args& args) {
@@ -52,10 +53,11 @@ void choose_pack(LaunchStream stream, const PackArgs& args, unsigned matrices) {
 }
 
 template <unsigned kPlanesA, Mask kMask>
-void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices, unsigned processors) {
+void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices,
+            const Processors& processors) {
     if constexpr (kMask == Mask::kNone || kMask == Mask::kLower) {
         using Kernel = Wide<kPlanesA, kMask>;
-        if (can_be_wide(args) && fills(Kernel::counts(args).tiles * matrices, processors))
+        if (can_be_wide(args, processors) && fills(Kernel::counts(args).tiles * matrices, processors.count))
             return start<Kernel>(stream, args, matrices);
     }
     if (args.a.place.lines <= 32 || args.b.place.lines <= 32) {
@@ -78,11 +80,12 @@ void pack_i16(LaunchStream stream, const PackArgs& args, Mask mask, unsigned mat
     }
 }
 
-SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, unsigned processors) {
+SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, const Processors& processors) {
     // A bias comes after the last block of k, which AddPartsI16 does not know.
-    if (mask != Mask::kNone || matrices != 1 || args.bias != nullptr || !can_be_wide(args)) return {};
+    if (mask != Mask::kNone || matrices != 1 || args.bias != nullptr || !can_be_wide(args, processors))
+        return {};
     const TileCounts counts = tile_counts(args);
-    return fills(counts.tiles * counts.blocks, processors) ? split_k(counts, processors) : SplitK{};
+    return fills(counts.tiles * counts.blocks, processors.count) ? split_k(counts, processors) : SplitK{};
 }
 
 std::uint64_t part_numbers(const ProductI16Args& args) {
@@ -91,15 +94,17 @@ std::uint64_t part_numbers(const ProductI16Args& args) {
 
 std::uint64_t most_part_numbers(const DigitPlace& a, const DigitPlace& b, unsigned processors) {
     const TileCounts counts = tile_counts({.a = {.place = a}, .b = {.place = b}});
-    if (!has_wgmma() || !fills(counts.tiles * counts.blocks, processors)) return 0;
+    if (processors == 0 || !fills(counts.tiles * counts.blocks, processors)) return 0;
     return most_part_numbers(counts, processors);
 }
 
 void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices,
-                 unsigned processors) {
+                 const Processors& processors) {
     if (args.a.place.lines == 0 || args.b.place.lines == 0 || matrices == 0) return;
-    if (args.split.cuts())
+    if (args.split.cuts()) {
+        ASSAY_CHECK(mask == Mask::kNone && matrices == 1 && args.bias == nullptr);
         return args.a.place.planes == 3 ? start_cut<3>(stream, args) : start_cut<2>(stream, args);
+    }
     if (args.a.place.planes == 3) return choose<3, Mask::kNone>(stream, args, matrices, processors);
     switch (mask) {
         case Mask::kNone: return choose<2, Mask::kNone>(stream, args, matrices, processors);
