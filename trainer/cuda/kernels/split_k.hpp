@@ -37,8 +37,8 @@ inline constexpr std::uint64_t kMostPartNumbers = std::uint64_t{16} << 20U;
 
 /// What products are planned for.
 struct Processors {
-    unsigned count =
-        0;  ///< of the card, where it has products by warpgroups; 0: nothing is made in large tiles
+    /// Of the card, where it has products by warpgroups; 0: nothing is made in large tiles.
+    unsigned count = 0;
     /// Whether only what saves more than it costs is cut; tests cut what can be cut.
     bool weighs = true;
 };
