@@ -40,7 +40,7 @@ program::ModelConfig llama() {
 }
 
 // So wide that sums of profile i16 go in several chunks: 32-bit ones hold no more than 512 or 1024 of k. A
-// card that has large tiles makes the products of them, and cuts some of these along k (dealt_otherwise).
+// card that has large tiles makes the products of them, and cuts some of these along k (on_fewer_processors).
 program::ModelConfig wide() {
     program::ModelConfig model = llama();
     model.layers = 1;
@@ -171,12 +171,12 @@ const program::Operator& writer_of(const program::Program& program, std::size_t 
     return *one;
 }
 
-// If the device is a card, the same as if it had so few processors that products of this size go the ways of
-// large ones, in large tiles: with two processors one tile is cut along k where they are odd in number, with
-// 23 several are, and 23 of 25 stay whole. The emulation, which is slow and has tests of its own, does so
-// once.
-std::vector<trainer::RunnerOptions> dealt_otherwise(const trainer::RunnerOptions& options,
-                                                    const program::JobSpec& spec) {
+// A card that plans for fewer processors than it has, so few that products of this size take large tiles, as
+// large products do. For two processors one tile is cut along k where their number is odd; for 23 several
+// are, and 23 of 25 stay whole. The emulation is slow and has tests of its own: it does so once. Nothing for
+// other devices.
+std::vector<trainer::RunnerOptions> on_fewer_processors(const trainer::RunnerOptions& options,
+                                                        const program::JobSpec& spec) {
     std::vector<trainer::RunnerOptions> all;
     const auto add = [&](unsigned processors) {
         all.push_back(options);
@@ -236,7 +236,7 @@ base::Hash256 root_of_all(const trainer::RunnerOptions& options) {
     for (const program::JobSpec& spec : large_jobs()) {
         const base::Hash256 root = first_segment_root_of(spec, own);
         if (!add(root)) return {};
-        for (const trainer::RunnerOptions& one : dealt_otherwise(own, spec)) {
+        for (const trainer::RunnerOptions& one : on_fewer_processors(own, spec)) {
             const base::Hash256 found = first_segment_root_of(spec, one);
             // One more root is none of those that add up to the known one.
             if (found != root && !add(found)) return {};
@@ -275,7 +275,7 @@ std::string self_test_difference(const trainer::RunnerOptions& options) {
     for (const program::JobSpec& spec : tiny_jobs()) jobs.emplace_back(spec, own);
     for (const program::JobSpec& spec : large_jobs()) {
         jobs.emplace_back(spec, own);
-        for (const trainer::RunnerOptions& one : dealt_otherwise(own, spec)) jobs.emplace_back(spec, one);
+        for (const trainer::RunnerOptions& one : on_fewer_processors(own, spec)) jobs.emplace_back(spec, one);
     }
     for (const auto& [spec, with] : jobs) {
         const auto difference = difference_in(spec, with);
