@@ -6,7 +6,7 @@ LibTorch, is compiled by the host's compiler.
 
 A row a kernel and architecture (--rows): registers, bytes of shared memory, bytes spilled, forbidden instructions.
 Refused are instructions that change a bit or make it depend on the order of threads (.ftz, .approx, .satfinite, atomics
-on floating point), and spills in products. Nothing is run: that needs a card. With unchanged sources the last
+on floating point), spills in products, and products of warpgroups that ptxas does one after another. Nothing is run: that needs a card. With unchanged sources the last
 compilation is looked at again.
 """
 import argparse
@@ -68,6 +68,9 @@ def assemble(nvcc, ptx, architecture):
     cubin = ptx.with_suffix(f".{architecture}.cubin")
     said = run([nvcc.parent / "ptxas", "-v", f"-arch=sm_{architecture}", "-o", cubin, ptx])
     bad = forbidden(ptx.read_text(encoding="utf-8"))
+    for name, found in bad.items():
+        if any("serialized" in line and name in line for line in said.splitlines()):
+            found.append("wgmma, serialized")
     rows = []
     for name, stores, loads, registers, shared in COMPILED.findall(said):
         rows.append({"name": name, "architecture": f"sm_{architecture}", "registers": int(registers),

@@ -127,7 +127,7 @@ TEST_CASE("steps have the bits of the reference whatever is rematerialised and h
         const Expected expected = expected_of(spec, program);
         std::size_t turn = job++;  // another for each job, lest a target always meet the same choices
         for (const Rematerialise rematerialise : test::kAllRematerialise) {
-            for (const std::uint32_t micro_batch : {1U, 3U}) {
+            for (const std::uint32_t micro_batch : {1U, 3U, kBatchOfFive}) {
                 for (const std::uint64_t head_rows : {1U, 10U, 42U}) {
                     const Target target = targets[turn % targets.size()];
                     const int threads = turn / targets.size() % 2 == 0 ? 1 : 2;

@@ -242,13 +242,43 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
     }
 }
 
+TEST_CASE("gradients of matrices lie where activations were when a step is one micro-batch",
+          "[trainer][memory]") {
+    const CpuDevice device(Target::kScalar, 1, nullptr);
+    for (program::JobSpec spec : test::small_jobs()) {
+        INFO(spec.name);
+        spec.model.layers = 12;
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto plan = [&](std::uint32_t batch, Grouping grouping) {
+            PlanChoice choice{kBatchOfFour, Rematerialise::kNothing, 21};
+            choice.grouping = grouping;
+            return plan_allocation(program, device, choice, batch);
+        };
+        const AllocationPlan once = plan(kBatchOfFour, Grouping::kFused);
+        const AllocationPlan again = plan(kBatchOfFour + 1, Grouping::kFused);
+        const std::uint64_t parameters = program::parameter_count(spec.model);
+        CHECK(again.gradient == parameters);
+        // Vectors are all that has a place of its own; matrices take what activations leave.
+        std::uint64_t vectors = 0;
+        for (const program::TensorInfo& info : program.parameters) {
+            if (info.is_vector) vectors += info.size();
+        }
+        CHECK(once.gradient == vectors);
+        CHECK(once.block + once.gradient < again.block + parameters / 2);
+        // What looks at single operators sees sums before their first term.
+        CHECK(plan(kBatchOfFour, Grouping::kOperators).gradient == parameters);
+        CHECK(plan(kBatchOfFour, Grouping::kSingle).gradient == parameters);
+    }
+}
+
 TEST_CASE("what is rematerialised need not be kept", "[trainer][memory]") {
     program::JobSpec spec = test::small_job();
     spec.model.layers = 12;
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     const CpuDevice device(Target::kScalar, 1, nullptr);
     const auto block = [&](Rematerialise rematerialise) {
-        return plan_allocation(program, device, {4, rematerialise, 21}, kBatchOfFour).block;
+        // One micro-batch of several: gradients of weights have no place in the block.
+        return plan_allocation(program, device, {4, rematerialise, 21}, 2 * kBatchOfFour).block;
     };
     // Of 16 widths a token and layer: without norms and activations 10, of a layer's input alone 1.
     CHECK(block(Rematerialise::kCheap) < block(Rematerialise::kNothing) * 3 / 4);

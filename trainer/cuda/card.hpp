@@ -76,7 +76,7 @@ public:
 
     /// Whether a call failed: nothing that is copied from the card means anything any more.
     [[nodiscard]] virtual bool has_failed() = 0;
-    /// kPreflight where work that was waited for may be wrong (Device::check).
+    /// The error of the first call or launch that failed: kUnreachable, or kFailure where memory was short.
     [[nodiscard]] virtual base::Outcome<void> check() = 0;
 };
 

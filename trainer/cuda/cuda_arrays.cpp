@@ -182,12 +182,20 @@ base::Outcome<std::vector<base::Hash256>> CudaDevice::roots(const std::vector<pr
 void CudaDevice::tile_hashes(std::uint64_t cols, std::span<const float> matrix,
                              std::span<base::Hash256> out) {
     if (out.empty()) return;
-    const auto digests = digests_.of(kDigestWords * arithmetic::tile_count(matrix.size() / cols, cols));
-    tile_digests(cols, matrix, Place::kPlain, digests);
-    std::vector<std::uint64_t> found(digests.count);
-    lanes_.to_host(found.data(), digests.data, found.size() * sizeof(std::uint64_t));
-    require_sound();
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = hash_of(&found[kDigestWords * i]);
+    // Whole rows of tiles, so that digests of a large output take no more than own_bytes() says.
+    constexpr std::uint64_t kTile = arithmetic::kTile;
+    const std::uint64_t part = std::max<std::uint64_t>(options_.band / cols / kTile, 1) * kTile * cols;
+    std::vector<std::uint64_t> found;
+    std::size_t next = 0;
+    for (std::uint64_t first = 0; first < matrix.size(); first += part) {
+        const auto some = matrix.subspan(first, std::min<std::uint64_t>(part, matrix.size() - first));
+        const auto digests = digests_.of(kDigestWords * arithmetic::tile_count(some.size() / cols, cols));
+        tile_digests(cols, some, Place::kPlain, digests);
+        found.resize(digests.count);
+        lanes_.to_host(found.data(), digests.data, found.size() * sizeof(std::uint64_t));
+        require_sound();
+        for (std::size_t i = 0; i < found.size(); i += kDigestWords) out[next++] = hash_of(&found[i]);
+    }
 }
 
 base::Outcome<base::Hash256> CudaDevice::update_root(const std::vector<program::TensorInfo>& tensors,

@@ -234,7 +234,8 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     // Digests of an array's tiles and of the level above, and of tensors for all three arrays of a state;
     // where each tensor's digests begin on every level.
     const std::uint64_t tensors = program.parameters.size();
-    bytes += room(kDigest * tiles) + room(kDigest * (tiles + tensors) / 2);
+    const std::uint64_t of_output = std::max(options_.band, widest) / kTile + 1;  // tile_hashes()
+    bytes += room(kDigest * std::max(tiles, of_output)) + room(kDigest * (tiles + tensors) / 2);
     bytes += room(3 * kDigest * tensors) + room(sizeof(HashedMatrix) * tensors);
     bytes += room(kWord * (tensors + 1) * (1 + std::bit_width(most_tiles)));
     // Parts of streamed arrays: two of a merge's, the largest; an update's numbers.

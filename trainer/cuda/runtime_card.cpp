@@ -26,7 +26,7 @@ public:
         : number_(number), name_("cuda:" + std::to_string(number)), memory_(memory) {
         note(cudaSetDevice(number_));
         pool_ = make_card_pool(number_);
-        if (pool_->stream() == nullptr) note(cudaErrorInvalidResourceHandle);
+        if (pool_ == nullptr || pool_->stream() == nullptr) throw lost_device(name_, "it gives no stream");
         note(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking));
         for (auto& events : events_) {
             for (cudaEvent_t& event : events) note(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -39,7 +39,9 @@ public:
                 if (event != nullptr) note(cudaEventDestroy(event));
             }
         }
-        for (cudaEvent_t event : marks_) note(cudaEventDestroy(event));
+        for (const auto* events : {&marks_, &spare_marks_}) {
+            for (cudaEvent_t event : *events) note(cudaEventDestroy(event));
+        }
         if (copies_ != nullptr) note(cudaStreamDestroy(copies_));
     }
 
@@ -93,13 +95,19 @@ public:
     void hold(CardLane on, Ticket until) override { note(cudaStreamWaitEvent(lane(on), event(until), 0)); }
     void wait(Ticket until) override { note(cudaEventSynchronize(event(until))); }
 
+    // Making an event takes longer than recording one, and what is timed would wait for it: those of the last
+    // marks are used again.
     void mark() override {
-        cudaEvent_t event = nullptr;
-        note(cudaSetDevice(number_));
-        note(cudaEventCreate(&event));
-        if (event == nullptr) return;
-        marks_.push_back(event);
-        note(cudaEventRecord(event, lane(CardLane::kWork)));
+        const cudaStream_t stream = lane(CardLane::kWork);
+        if (spare_marks_.empty()) {
+            cudaEvent_t event = nullptr;
+            note(cudaEventCreate(&event));
+            if (event == nullptr) return;
+            spare_marks_.push_back(event);
+        }
+        marks_.push_back(spare_marks_.back());
+        spare_marks_.pop_back();
+        note(cudaEventRecord(marks_.back(), stream));
     }
     [[nodiscard]] std::vector<double> take_marks() override {
         constexpr double kMillisecond = 1e-3;
@@ -111,7 +119,7 @@ public:
             note(cudaEventElapsedTime(&passed, marks_.front(), event));
             seconds.push_back(kMillisecond * static_cast<double>(passed));
         }
-        for (cudaEvent_t event : marks_) note(cudaEventDestroy(event));
+        spare_marks_.insert(spare_marks_.end(), marks_.begin(), marks_.end());
         marks_.clear();
         if (has_failed()) seconds.clear();
         return seconds;
@@ -124,6 +132,9 @@ public:
     [[nodiscard]] base::Outcome<void> check() override {
         note(cudaGetLastError());
         if (first_ == cudaSuccess) return {};
+        // The driver loads a kernel when it is launched first, and takes memory for it.
+        if (first_ == cudaErrorMemoryAllocation)
+            return base::Failed<base::Error>{out_of_device_memory(name_, 0, used(), memory_).error()};
         return base::Failed<base::Error>{lost_device(name_, words()).error()};
     }
 
@@ -156,7 +167,7 @@ private:
     cudaStream_t copies_ = nullptr;
     std::array<std::array<cudaEvent_t, kEvents>, 2> events_{};
     std::array<std::uint64_t, 2> tickets_{};
-    std::vector<cudaEvent_t> marks_;
+    std::vector<cudaEvent_t> marks_, spare_marks_;
     cudaError_t first_ = cudaSuccess;
 };
 
@@ -193,7 +204,12 @@ base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memor
     }
     if (cudaSetDevice(number) != cudaSuccess) return refuse(name + " cannot be used", "use another device");
     ASSAY_ASSIGN(const std::uint64_t budget, memory_of(number, name, memory));
-    auto card = std::make_unique<RuntimeCard>(number, budget);
+    std::unique_ptr<RuntimeCard> card;
+    try {
+        card = std::make_unique<RuntimeCard>(number, budget);
+    } catch (const DeviceFailure& failure) {
+        return base::Failed<base::Error>{failure.error()};
+    }
     ASSAY_TRY(card->check());
     return std::unique_ptr<Device>(
         std::make_unique<CudaDevice>(std::move(card), CudaOptions{.processors = processors}));

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <fstream>
 #include <memory>
+#include <sstream>
 
 #ifdef ASSAY_CUDA_CARDS
 #include "trainer/cuda/runtime_card.hpp"
@@ -140,9 +141,57 @@ std::optional<int> card_number(std::string_view device) {
     return number;
 }
 
+namespace {
+// What a build brings for a compute capability.
+enum class KernelCode : std::uint8_t {
+    kNone,
+    kPtx,      // which the driver compiles as it loads it
+    kMachine,  // which runs as it is
+};
+
+KernelCode code_for(std::string_view architectures, const FoundCard& card) {
+    constexpr int kPtxFrom = 80;  // trainer/cuda/CMakeLists.txt
+    const int capability = card.major * 10 + card.minor;
+    KernelCode best = KernelCode::kNone;
+    std::istringstream words{std::string(architectures)};
+    for (std::string word; words >> word;) {
+        int built = 0;
+        std::from_chars(word.data(), word.data() + word.size(), built);
+        // Machine code runs on later minor versions; with instructions of its own ("90a"), on its own alone.
+        const bool own = word.ends_with('a');
+        if (own ? built == capability : built / 10 == card.major && built <= capability)
+            return KernelCode::kMachine;
+        if (built == kPtxFrom && capability >= kPtxFrom) best = KernelCode::kPtx;
+    }
+    return best;
+}
+
+base::Outcome<void> check_code(const CardSurvey& survey, const CardBuild& build, const FoundCard& card,
+                               const std::string& device) {
+    if (build.architectures.empty()) return {};
+    const KernelCode code = code_for(build.architectures, card);
+    if (code == KernelCode::kMachine) return {};
+    const std::string capability = std::to_string(card.major) + "." + std::to_string(card.minor);
+    const std::string of_card =
+        device + " (" + card.name + ") has compute capability " + capability + ", for which this build ";
+    const std::string build_for =
+        "build with -DASSAY_CUDA_ARCHITECTURES=" + std::to_string(card.major * 10 + card.minor) +
+        (card.major == 9 ? "a" : "");
+    if (code == KernelCode::kNone)
+        return fail(ErrorKind::kPreflight, of_card + "has no kernels", build_for + ", or without it");
+    // Drivers of one major version run each other's machine code, and do not compile newer PTX.
+    if (survey.cuda >= build.runtime) return {};
+    return fail(
+        ErrorKind::kPreflight,
+        of_card + "has no machine code; the driver would have to compile the kernels, and runs CUDA up to " +
+            cuda_text(survey.cuda) + ", where they need " + cuda_text(build.runtime),
+        newer_driver(build) + ", or " + build_for);
+}
+}  // namespace
+
 CardBuild card_build() {
 #ifdef ASSAY_CUDA_CARDS
-    return {.kernels = true, .runtime = cuda::runtime_version()};
+    return {.kernels = true, .runtime = cuda::runtime_version(), .architectures = ASSAY_CUDA_ARCHITECTURES};
 #else
     return {};
 #endif
@@ -230,7 +279,7 @@ base::Outcome<void> check_card(const CardSurvey& survey, const CardBuild& build,
         return fail(ErrorKind::kPreflight, device + ": this build has no kernels for cards",
                     "build with cmake -DASSAY_CUDA=ON (docs/gpu.md), or use another device: cpu");
     }
-    return {};
+    return check_code(survey, build, card, device);
 }
 
 }  // namespace assay::trainer

@@ -43,8 +43,10 @@ CardSurvey survey_cards(const CardPlaces& places = {});
 /// What a build brings for cards.
 struct CardBuild {
     bool kernels = false;  ///< built with ASSAY_CUDA
-    int runtime =
-        12000;  ///< CUDA's runtime that is linked, as CardSurvey::cuda counts; else the oldest that can be
+    /// CUDA's runtime that is linked, as CardSurvey::cuda counts; else the oldest that can be.
+    int runtime = 12000;
+    /// ASSAY_CUDA_ARCHITECTURES, between spaces ("75 80 90a"); empty: not known.
+    std::string_view architectures = {};
 };
 CardBuild card_build();
 

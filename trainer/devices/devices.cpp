@@ -16,6 +16,7 @@
 #endif
 #include "trainer/devices/operator_bench.hpp"
 #include "trainer/reference/reference_device.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::trainer {
 
@@ -105,9 +106,8 @@ base::Outcome<std::function<void()>> make_gemm_bench(const DeviceOptions& option
     ASSAY_ASSIGN(auto device, open_device(options));
     try {
         return make_operator_bench(std::move(device), profile, shape, kind);
-    } catch (const std::bad_alloc&) {
-        return base::fail(ErrorKind::kFailure, "bench: there is not enough memory for this product",
-                          "use a smaller one");
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "this product");
     }
 }
 

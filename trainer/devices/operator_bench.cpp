@@ -8,6 +8,7 @@
 #include "contracts/base/check.hpp"
 #include "contracts/program/initial.hpp"
 #include "trainer/step/adopted.hpp"
+#include "trainer/step/device_failure.hpp"
 #include "trainer/step/single.hpp"
 
 namespace assay::trainer {
@@ -97,6 +98,7 @@ struct OperatorBench {
     void operator()() {
         device->run({.group = group, .tensors = at});
         device->wait({}, {});
+        if (const auto checked = device->check(); !checked.ok()) throw DeviceFailure(checked.error());
     }
     std::unique_ptr<Device> device;
     program::Program program;

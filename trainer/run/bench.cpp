@@ -33,6 +33,7 @@ struct StepBench {
     void operator()() {
         arithmetic::AdamWCoefficients c{1e-3F, 1e-4F, 0.9F, 0.1F, 0.95F, 0.05F, 1.0F, 1.0F, 1e-8F};
         executor.step(c, tokens, state.at());
+        if (const auto checked = device->check(); !checked.ok()) throw DeviceFailure(checked.error());
     }
     std::unique_ptr<Device> device;
     bool offloads;
@@ -67,11 +68,6 @@ program::TrainConfig train_of(std::uint32_t batch) {
     return train;
 }
 
-base::Failed<base::Error> no_memory() {
-    return base::fail(base::ErrorKind::kFailure, "bench: there is not enough memory for this model",
-                      "use a smaller model or batch");
-}
-
 base::Outcome<std::shared_ptr<StepBench>> open_step(const program::ModelConfig& model, std::uint32_t batch,
                                                     program::Profile profile, const DeviceOptions& options) {
     ASSAY_TRY(check_model(model));
@@ -82,8 +78,8 @@ base::Outcome<std::shared_ptr<StepBench>> open_step(const program::ModelConfig& 
                  plan_on(*device, program::build_step_program(model, train, profile), batch));
     try {
         return std::make_shared<StepBench>(model, train, profile, std::move(device), std::move(plan));
-    } catch (const std::bad_alloc&) {
-        return no_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "a training step");
     }
 }
 }  // namespace
@@ -101,9 +97,7 @@ base::Outcome<std::vector<WorkTime>> step_bench_parts(const program::ModelConfig
     ASSAY_ASSIGN(const auto bench, open_step(model, batch, profile, options));
     try {
         for (int i = 0; i < kWarmUps; ++i) (*bench)();
-        std::vector<WorkTime> parts = bench->device->timed([&bench] { (*bench)(); });
-        ASSAY_TRY(bench->device->check());
-        return parts;
+        return bench->device->timed([&bench] { (*bench)(); });
     } catch (const std::bad_alloc& problem) {
         return memory_error(problem, "a training step");
     }
@@ -124,8 +118,8 @@ base::Outcome<std::function<void()>> make_state_bench(const program::ModelConfig
     ASSAY_ASSIGN(auto device, open_device(options));
     try {
         return make_state_bench(std::move(device), model, work);
-    } catch (const std::bad_alloc&) {
-        return no_memory();
+    } catch (const std::bad_alloc& problem) {
+        return memory_error(problem, "the state of this model");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "contracts/base/check.hpp"
@@ -24,15 +25,21 @@ struct Life {
     std::size_t within = SIZE_MAX;  // the life whose memory this one takes over
 };
 
+// Gradients of matrices that need no memory before a group writes them.
+enum class MatrixGradients : std::uint8_t { kThroughout, kFromFirstWrite };
+
 class Planner {
 public:
     Planner(const program::Program& program, const Device& device, const GroupShape& shape,
-            StepSchedule schedule, Grouping grouping)
+            StepSchedule schedule, Grouping grouping, MatrixGradients gradients)
         : program_(program),
           shape_(shape),
           alignment_(std::max(AllocationPlan::aligned(1), device.hints().alignment)),
           schedule_(std::move(schedule)),
-          keep_all_(grouping == Grouping::kSingle) {
+          keep_all_(grouping == Grouping::kSingle),
+          tied_(tied_gradient(program)),
+          gradients_(program.tensors.size(), Gradient::kThroughout) {
+        if (gradients == MatrixGradients::kFromFirstWrite) list_gradients();
         const std::size_t count = schedule_.groups.size();
         current_.assign(program.tensors.size(), kNone);
         begins_.resize(count);
@@ -51,7 +58,8 @@ public:
         for (std::size_t at = 0; at < schedule_.groups.size(); ++at) {
             PlannedGroup planned;
             for (const auto& [tensor, life] : begins_[at]) {
-                planned.places.push_back({tensor, lives_[owner(life)].offset});
+                planned.places.push_back(
+                    {tensor, lives_[owner(life)].offset, gradients_[tensor] == Gradient::kSum});
             }
             planned.scratch = lives_[scratch_[at]].offset;
             planned.group = std::move(schedule_.groups[at]);
@@ -59,11 +67,45 @@ public:
             plan.groups.push_back(std::move(planned));
         }
         for (const Life& life : lives_) plan.block = std::max(plan.block, life.offset + life.size);
+        if (plan.once != plan.groups.size()) place_others(plan);
         return plan;
     }
 
 private:
     static constexpr std::size_t kNone = SIZE_MAX;
+
+    // How a gradient of a parameter lives.
+    enum class Gradient : std::uint8_t {
+        kThroughout,  // and every other tensor
+        kWritten,     // from its first writer on, which fills it
+        kSum,         // the same, but that one adds to it
+    };
+
+    void list_gradients() {
+        for (const TensorId id : weight_gradients(program_)) gradients_[id] = Gradient::kWritten;
+        if (tied_) gradients_[tied_->sum] = Gradient::kWritten;
+        for (const Operator& one : program_.operators) {
+            if (one.kind != program::OperatorKind::kEmbeddingGradient) continue;
+            for (const TensorId id : one.outputs) {
+                // Of a tied matrix the embedding's part has rows of its own.
+                if (!tied_ || id != tied_->by_embedding) gradients_[id] = Gradient::kSum;
+            }
+        }
+    }
+
+    // The gradients that live throughout, in canonical order.
+    void place_others(AllocationPlan& plan) const {
+        std::size_t next = 0;
+        for (TensorId id = 0; id < program_.tensors.size(); ++id) {
+            const program::Tensor& tensor = program_.tensors[id];
+            if (tensor.role != TensorRole::kParameterGradient) continue;
+            // A tied matrix has more of them behind the canonical ones.
+            if (next++ >= program_.parameters.size()) break;
+            if (gradients_[id] != Gradient::kThroughout) continue;
+            plan.gradients.push_back({id, plan.gradient});
+            plan.gradient += tensor.rows.fixed * tensor.cols;
+        }
+    }
 
     [[nodiscard]] std::uint64_t rounded(std::uint64_t count) const {
         return (count + alignment_ - 1) / alignment_ * alignment_;
@@ -72,7 +114,7 @@ private:
     [[nodiscard]] bool is_planned(TensorId id) const {
         const TensorRole role = program_.tensors[id].role;
         return role == TensorRole::kActivation || role == TensorRole::kGradient ||
-               role == TensorRole::kScalar;
+               role == TensorRole::kScalar || gradients_[id] != Gradient::kThroughout;
     }
 
     void live_through(std::size_t at) {
@@ -95,10 +137,18 @@ private:
             Life life{at, at, rounded(tensor.rows.of(shape_.sequences) * tensor.cols)};
             if (tensor.role == TensorRole::kScalar || keep_all_)
                 life.first = 0, life.last = schedule_.groups.size();
-            current_[id] = lives_.size();
-            begins_[at].emplace_back(id, lives_.size());
+            if (gradients_[id] != Gradient::kThroughout) life.last = schedule_.groups.size();
+            begin(at, id, lives_.size());
+            // The head's part of a tied matrix's gradient becomes the sum where it lies.
+            if (tied_ && id == tied_->by_head && gradients_[id] != Gradient::kThroughout)
+                begin(at, tied_->sum, lives_.size());
             lives_.push_back(life);
         }
+    }
+
+    void begin(std::size_t at, TensorId id, std::size_t life) {
+        current_[id] = life;
+        begins_[at].emplace_back(id, life);
     }
 
     [[nodiscard]] bool begins_again(TensorId id) const {
@@ -178,7 +228,9 @@ private:
     GroupShape shape_;
     std::uint64_t alignment_;  // in floats
     StepSchedule schedule_;
-    bool keep_all_;                                                      // no tensor lies over another
+    bool keep_all_;  // no tensor lies over another
+    std::optional<TiedGradient> tied_;
+    std::vector<Gradient> gradients_;                                    // per tensor
     std::vector<std::size_t> current_;                                   // per tensor: its life so far
     std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
     std::vector<std::size_t> scratch_;                                   // per group
@@ -214,12 +266,17 @@ AllocationPlan plan_allocation(const program::Program& program, const Device& de
             ? schedule_operators(program, choice.rematerialise,
                                  choice.grouping == Grouping::kAlone ? Updates::kTogether : Updates::kEach)
             : schedule_step(program, choice.rematerialise);
-    AllocationPlan plan = Planner(program, device, shape, std::move(schedule), choice.grouping).take();
+    // One micro-batch adds nothing to what another has written, and nobody looks between its operators.
+    const bool writes_once = choice.grouping == Grouping::kFused && choice.micro_batch >= batch &&
+                             device.hints().starts_weight_gradients;
+    AllocationPlan plan =
+        Planner(program, device, shape, std::move(schedule), choice.grouping,
+                writes_once ? MatrixGradients::kFromFirstWrite : MatrixGradients::kThroughout)
+            .take();
     plan.choice = choice;
     plan.batch = batch;
     plan.device = device.own_bytes(program, shape);
     if (plan.once == plan.groups.size()) return plan;
-    plan.gradient = program::parameter_count(program.model);
     if (program.model.head == program::Head::kTied) {
         const std::uint64_t tokens = std::uint64_t{batch} * program.model.context;
         const std::uint64_t vocabulary = program.model.vocabulary;

@@ -36,6 +36,7 @@ struct PlannedGroup {
     struct Place {
         program::TensorId tensor = 0;
         std::uint64_t offset = 0;  ///< in floats
+        bool is_sum = false;       ///< the group adds to it: it has to begin with zeros
     };
     Group group;
     std::vector<Place> places;  ///< tensors that begin to live here
@@ -49,8 +50,14 @@ struct AllocationPlan {
     std::vector<PlannedGroup> groups;
     std::size_t once = 0;              ///< groups from here on run once per step
     std::uint64_t block = 0;           ///< floats of activations, their gradients and scratch
-    std::uint64_t gradient = 0;        ///< floats of the flat gradient; 0 for an evaluation
     std::uint64_t embedding_rows = 0;  ///< floats of a tied embedding's own accumulators, see below
+
+    /// Gradients of parameters that live from the beginning of a step to its end, one after the other, by
+    /// their offsets in an array of `gradient` floats: all of them in a step of several micro-batches, which
+    /// adds to them; else only those of vectors. A gradient of a matrix then has a place in the block, and
+    /// lives from the group that writes it on.
+    std::vector<PlannedGroup::Place> gradients;
+    std::uint64_t gradient = 0;
 
     std::uint64_t device = 0;  ///< bytes that the device keeps for itself
 
@@ -58,7 +65,7 @@ struct AllocationPlan {
     [[nodiscard]] static constexpr std::uint64_t aligned(std::uint64_t floats) {
         return (floats + 15) / 16 * 16;
     }
-    /// Block, gradient and embedding rows, one after the other, each at the beginning of a cache line.
+    /// Block, gradients and embedding rows, one after the other, each at the beginning of a cache line.
     [[nodiscard]] std::uint64_t floats() const { return aligned(block) + aligned(gradient) + embedding_rows; }
     /// Tensors of a step lie in memory one by one, in the order of operators.
     [[nodiscard]] bool is_one_by_one() const {

@@ -10,8 +10,9 @@ using base::ErrorKind;
 DeviceFailure out_of_device_memory(std::string_view device, std::uint64_t asked, std::uint64_t used,
                                    std::uint64_t size) {
     std::string what(device);
-    what.append(" has not enough memory: ").append(memory_text(asked)).append(" more than the ");
-    what.append(memory_text(used)).append(" in use are asked for");
+    what.append(" has not enough memory: ");
+    what.append(asked == 0 ? "more" : memory_text(asked) + " more").append(" than the ");
+    what.append(memory_text(used)).append(" in use ").append(asked == 0 ? "is" : "are").append(" asked for");
     if (size != 0) what.append(", of ").append(memory_text(size));
     return DeviceFailure({ErrorKind::kFailure, what,
                           "end what else uses the device, or plan for less of it: --device-memory"});

@@ -24,7 +24,7 @@ private:
     base::Error error_;
 };
 
-/// `asked` bytes beside the `used` ones of a device that has `size`; 0: nobody knows.
+/// `asked` bytes beside the `used` ones of a device that has `size`; 0 of either: nobody knows.
 DeviceFailure out_of_device_memory(std::string_view device, std::uint64_t asked, std::uint64_t used,
                                    std::uint64_t size);
 DeviceFailure lost_device(std::string_view device, std::string_view why);

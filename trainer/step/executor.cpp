@@ -41,13 +41,12 @@ void Executor::place(TensorRole role, float* flat) {
     std::size_t next = 0;
     for (TensorId id = 0; id < tensors_.size(); ++id) {
         if (program_.tensors[id].role != role) continue;
-        // A tied matrix has more gradients, after the canonical ones: place_gradients() knows them.
-        if (next < program_.parameters.size()) tensors_[id] = flat + program_.parameters[next++].offset;
+        tensors_[id] = flat + program_.parameters[next++].offset;
     }
 }
 
 void Executor::place_gradients() {
-    place(TensorRole::kParameterGradient, gradient_);
+    for (const PlannedGroup::Place& one : plan_.gradients) tensors_[one.tensor] = gradient_ + one.offset;
     const auto tied = tied_gradient(program_);
     if (!tied) return;
     const program::Tensor& matrix = program_.tensors[tied->by_head];
@@ -55,7 +54,8 @@ void Executor::place_gradients() {
         tensors_[tied->by_head] = embedding_rows_;
         tensors_[tied->by_embedding] = embedding_rows_ + matrix.rows.fixed * matrix.cols;
     } else {
-        // The head accumulates where the sum will be, the embedding in rows of its own.
+        // The head accumulates where the sum will be, the embedding in rows of its own. (Neither has a place
+        // yet where the plan begins their lives in a group.)
         tensors_[tied->by_head] = tensors_[tied->sum];
         tensors_[tied->by_embedding] = embedding_rows_;
     }
@@ -67,7 +67,7 @@ void Executor::list_cleared() {
     if (plan_.choice.grouping == Grouping::kFused && device_.hints().starts_weight_gradients) {
         for (const TensorId id : weight_gradients(program_)) {
             const program::Tensor& tensor = program_.tensors[id];
-            written.emplace_back(tensors_[id], tensor.rows.fixed * tensor.cols);
+            if (tensors_[id] != nullptr) written.emplace_back(tensors_[id], tensor.rows.fixed * tensor.cols);
         }
     }
     std::sort(written.begin(), written.end());
@@ -107,6 +107,9 @@ void Executor::clear_squares(const PlannedGroup& planned) {
 void Executor::place_new(const PlannedGroup& planned) {
     for (const PlannedGroup::Place& place : planned.places) {
         tensors_[place.tensor] = block_ + place.offset;
+        if (!place.is_sum) continue;
+        const program::Tensor& tensor = program_.tensors[place.tensor];
+        device_.zero(tensors_[place.tensor], tensor.rows.fixed * tensor.cols);
     }
 }
 
@@ -150,8 +153,14 @@ void Executor::write(TensorId id, std::uint64_t at, float value) {
 }
 
 void Executor::gradient(std::span<float> out) const {
-    ASSAY_CHECK(gradient_ != nullptr && out.size() == plan_.gradient);
-    device_.read(gradient_, out);
+    ASSAY_CHECK(gradient_ != nullptr && out.size() == program::parameter_count(program_.model));
+    std::size_t next = 0;
+    for (TensorId id = 0; id < tensors_.size() && next < program_.parameters.size(); ++id) {
+        const program::Tensor& tensor = program_.tensors[id];
+        if (tensor.role != TensorRole::kParameterGradient) continue;
+        device_.read(tensors_[id],
+                     out.subspan(program_.parameters[next++].offset, tensor.rows.fixed * tensor.cols));
+    }
 }
 
 std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coefficients,

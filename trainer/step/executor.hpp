@@ -94,7 +94,8 @@ public:
 
     [[nodiscard]] const program::Program& program() const { return program_; }
     [[nodiscard]] const AllocationPlan& plan() const { return plan_; }
-    /// Copies the flat gradient of the last step, before clipping.
+    /// Copies the gradients of all parameters, in canonical order, as the last step left them before
+    /// clipping.
     void gradient(std::span<float> out) const;
 
 private:
@@ -105,7 +106,7 @@ private:
     void place_gradients();
     // What of the gradient has to be zero when a step begins.
     void list_cleared();
-    // Names the tensors of `role` by where a flat array lies.
+    // Names the tensors of `role`, one for each parameter, by where a flat array lies.
     void place(program::TensorRole role, float* flat);
     // Begins a step; returns its sequences.
     std::uint64_t begin_step(const arithmetic::AdamWCoefficients& coefficients,
@@ -123,7 +124,7 @@ private:
     AllocationPlan plan_;
     std::uint64_t context_;
     float* block_ = nullptr;
-    float* gradient_ = nullptr;                              // flat, canonical order
+    float* gradient_ = nullptr;                              // those of the plan that live throughout a step
     float* embedding_rows_ = nullptr;                        // of a tied matrix
     std::vector<std::pair<float*, std::uint64_t>> cleared_;  // parts of the gradient
     std::vector<float*> tensors_;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trainer/step/device_failure.hpp"
+
 namespace assay::verifier {
 
 using trainer::GemmKind;
@@ -164,8 +166,11 @@ void serve_bench(std::FILE* in, std::FILE* out, const BenchCases& cases) {
         try {
             const auto answer = bench.answer(split(line));
             reply = answer.ok() ? *answer : "error " + answer.error().what;
-        } catch (const std::bad_alloc&) {
-            reply = "error there is not enough memory for this case";
+        } catch (const std::bad_alloc& problem) {
+            // A device says itself why it cannot go on.
+            const bool of_device = dynamic_cast<const trainer::DeviceFailure*>(&problem) != nullptr;
+            reply = std::string("error ") +
+                    (of_device ? problem.what() : "there is not enough memory for this case");
         }
         if (std::fprintf(out, "%s\n", reply.c_str()) < 0 || std::fflush(out) != 0) return;
     }

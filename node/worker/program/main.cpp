@@ -87,13 +87,10 @@ int self_test(const std::string& device) {
     if (const auto opened = trainer::open_device(verifier::self_test_options(options->runner).device);
         !opened.ok())
         return tell(opened);
-    const base::Hash256 root = verifier::self_test_root(options->runner);
-    if (root.is_zero()) {
-        std::fprintf(stderr, "assay-worker: the self-test was not computed: is there memory for it?\n");
-        return static_cast<int>(base::ErrorKind::kFailure);
-    }
-    const bool sound = root == worker::self_test_golden();
-    std::printf("%s %s\n", root.hex().c_str(), sound ? "ok" : "differs");
+    const auto root = verifier::self_test_root(options->runner);
+    if (!root.ok()) return tell(root);
+    const bool sound = *root == worker::self_test_golden();
+    std::printf("%s %s\n", root->hex().c_str(), sound ? "ok" : "differs");
     if (!sound) std::printf("%s\n", verifier::self_test_difference(options->runner).c_str());
     return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
 }

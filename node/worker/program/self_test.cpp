@@ -7,6 +7,7 @@
 
 #include "contracts/program/names.hpp"
 #include "contracts/program/trace.hpp"
+#include "trainer/step/device_failure.hpp"
 
 namespace assay::verifier {
 
@@ -113,37 +114,35 @@ std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
     return tokens;
 }
 
-// One slot's round, its merge and the held-out loss after it; zero when any of them fails.
-base::Hash256 root_of(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
+// What stands for a job whose steps diverged: no right one does, so that the root is another one.
+base::Hash256 diverged() { return base::Hasher("assay/self-test/diverged").finish(); }
+
+// One slot's round, its merge and the held-out loss after it.
+base::Outcome<base::Hash256> root_of(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
     const std::vector<std::uint32_t> tokens = tokens_of(spec);
-    const auto runner = trainer::JobRunner::create(spec, {tokens}, {tokens}, options);
-    if (!runner.ok()) return {};
-    trainer::JobRunner& job = **runner;
-    const trainer::BaseState base = job.initial();
-    const auto round = job.run_slot_round(base, 0, 0, std::nullopt, {}, {});
-    if (!round.ok() || !round->update) return {};
-    const trainer::AcceptedUpdate accepted{0, 1, &*round->update};
-    const auto merged = job.merge(base, {&accepted, 1});
-    if (!merged.ok()) return {};
-    const auto loss = job.evaluate_held_out(merged->parameters, 0, {});
-    if (!loss.ok()) return {};
+    ASSAY_ASSIGN(const auto job, trainer::JobRunner::create(spec, {tokens}, {tokens}, options));
+    const trainer::BaseState base = job->initial();
+    ASSAY_ASSIGN(const auto round, job->run_slot_round(base, 0, 0, std::nullopt, {}, {}));
+    if (!round.update) return diverged();
+    const trainer::AcceptedUpdate accepted{0, 1, &*round.update};
+    ASSAY_ASSIGN(const auto merged, job->merge(base, {&accepted, 1}));
+    ASSAY_ASSIGN(const auto loss, job->evaluate_held_out(merged.parameters, 0, {}));
     return base::Hasher("assay/self-test")
-        .add(program::trace_root(round->trace, spec, base::Hash256()))
-        .add(job.base_root(*merged))
-        .add_u64(loss->loss.bits)
+        .add(program::trace_root(round.trace, spec, base::Hash256()))
+        .add(job->base_root(merged))
+        .add_u64(loss.loss.bits)
         .finish();
 }
 
 // The first segment alone, its fingerprints and state: a merge of many parameters would take longer.
-base::Hash256 first_segment_root_of(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
+base::Outcome<base::Hash256> first_segment_root_of(const program::JobSpec& spec,
+                                                   const trainer::RunnerOptions& options) {
     const std::vector<std::uint32_t> tokens = tokens_of(spec);
-    const auto runner = trainer::JobRunner::create(spec, {tokens}, {}, options);
-    if (!runner.ok()) return {};
-    auto start = (*runner)->start((*runner)->initial());
-    if (!start.ok()) return {};
-    const auto replay = (*runner)->replay_segment(std::move(*start), {0, 0, 0}, {});
-    if (!replay.ok() || replay->outcome.divergence) return {};
-    return replay->unit_root;
+    ASSAY_ASSIGN(const auto runner, trainer::JobRunner::create(spec, {tokens}, {}, options));
+    ASSAY_ASSIGN(auto start, runner->start(runner->initial()));
+    ASSAY_ASSIGN(const auto replay, runner->replay_segment(std::move(start), {0, 0, 0}, {}));
+    if (replay.outcome.divergence) return diverged();
+    return replay.unit_root;
 }
 
 // The roots of all outputs of step `step`, whose segment it is alone, from the state before it.
@@ -222,28 +221,27 @@ base::Outcome<std::string> difference_in(const program::JobSpec& spec,
     return std::string();
 }
 
-// Of every kind of job; zero where a step of it was not computed.
-base::Hash256 root_of_all(const trainer::RunnerOptions& options) {
+// Of every kind of job.
+base::Outcome<base::Hash256> root_of_all(const trainer::RunnerOptions& options) {
     const trainer::RunnerOptions own = self_test_options(options);
     base::Hasher hasher("assay/self-test/all");
-    const auto add = [&](const base::Hash256& root) {
-        hasher.add(root);
-        return !root.is_zero();
-    };
     for (const program::JobSpec& spec : tiny_jobs()) {
-        if (!add(root_of(spec, own))) return {};
+        ASSAY_ASSIGN(const base::Hash256 root, root_of(spec, own));
+        hasher.add(root);
     }
     for (const program::JobSpec& spec : large_jobs()) {
-        const base::Hash256 root = first_segment_root_of(spec, own);
-        if (!add(root)) return {};
+        ASSAY_ASSIGN(const base::Hash256 root, first_segment_root_of(spec, own));
+        hasher.add(root);
         for (const trainer::RunnerOptions& one : on_fewer_processors(own, spec)) {
-            const base::Hash256 found = first_segment_root_of(spec, one);
+            ASSAY_ASSIGN(const base::Hash256 found, first_segment_root_of(spec, one));
             // One more root is none of those that add up to the known one.
-            if (found != root && !add(found)) return {};
+            if (found != root) hasher.add(found);
         }
     }
     return hasher.finish();
 }
+
+constexpr const char* kJobs = "the self-test's jobs";
 
 constexpr std::uint64_t kSelfTestBytes = std::uint64_t{256} << 20;
 
@@ -261,15 +259,16 @@ trainer::RunnerOptions self_test_options(const trainer::RunnerOptions& options) 
     return own;
 }
 
-base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
+base::Outcome<base::Hash256> self_test_root(const trainer::RunnerOptions& options) {
     try {
         return root_of_all(options);
-    } catch (const std::bad_alloc&) {
-        return {};
+    } catch (const std::bad_alloc& problem) {
+        return trainer::memory_error(problem, kJobs);
     }
 }
 
-std::string self_test_difference(const trainer::RunnerOptions& options) {
+namespace {
+base::Outcome<std::string> difference(const trainer::RunnerOptions& options) {
     const trainer::RunnerOptions own = self_test_options(options);
     std::vector<std::pair<program::JobSpec, trainer::RunnerOptions>> jobs;
     for (const program::JobSpec& spec : tiny_jobs()) jobs.emplace_back(spec, own);
@@ -278,11 +277,24 @@ std::string self_test_difference(const trainer::RunnerOptions& options) {
         for (const trainer::RunnerOptions& one : on_fewer_processors(own, spec)) jobs.emplace_back(spec, one);
     }
     for (const auto& [spec, with] : jobs) {
-        const auto difference = difference_in(spec, with);
-        if (!difference.ok()) return "a step cannot be computed: " + difference.error().what;
-        if (!difference->empty()) return *difference;
+        ASSAY_ASSIGN(const std::string found, difference_in(spec, with));
+        if (!found.empty()) return found;
     }
-    return "the end of a round: update, merge, evaluation or their roots";
+    return std::string("the end of a round: update, merge, evaluation or their roots");
+}
+
+base::Outcome<std::string> difference_or_why(const trainer::RunnerOptions& options) {
+    try {
+        return difference(options);
+    } catch (const std::bad_alloc& problem) {
+        return trainer::memory_error(problem, kJobs);
+    }
+}
+}  // namespace
+
+std::string self_test_difference(const trainer::RunnerOptions& options) {
+    const auto found = difference_or_why(options);
+    return found.ok() ? *found : "a step that cannot be computed (" + found.error().what + ")";
 }
 
 }  // namespace assay::verifier

@@ -37,11 +37,12 @@ public:
         : channel_(std::move(socket)), options_(options), pacer_(options.duty) {}
 
     int run() {
-        const frames::Hello hello = this->hello();
-        if (hello.self_test.is_zero()) {
-            send({0, not_tested(), {}});
-            return static_cast<int>(base::ErrorKind::kFailure);
+        const auto root = self_test_root(options_.runner);
+        if (!root.ok()) {
+            send({0, not_tested(root.error()), {}});
+            return static_cast<int>(root.error().kind);
         }
+        const frames::Hello hello = this->hello(*root);
         if (hello.self_test != frames::self_test_golden()) {
             send({0, unsound(hello.self_test), {}});
             return static_cast<int>(base::ErrorKind::kPreflight);
@@ -62,16 +63,16 @@ public:
     }
 
 private:
-    frames::Hello hello() const {
+    [[nodiscard]] frames::Hello hello(const base::Hash256& root) const {
         const auto arena = trainer::make_heap_arena();
         return {frames::kProtocolVersion, std::string(arena->name()), options_.targets,
-                static_cast<std::uint32_t>(options_.runner.device.threads), self_test_root(options_.runner)};
+                static_cast<std::uint32_t>(options_.runner.device.threads), root};
     }
 
-    [[nodiscard]] Refusal not_tested() const {
+    [[nodiscard]] Refusal not_tested(const base::Error& why) const {
         return {RefusalReason::kInternal,
-                "device " + options_.runner.device.name + ": its self-test was not computed",
-                "see whether there is memory for it"};
+                "device " + options_.runner.device.name + ": its self-test was not computed: " + why.what,
+                why.fix};
     }
 
     // No request is worked on by a device with other bits.

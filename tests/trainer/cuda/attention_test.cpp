@@ -193,6 +193,7 @@ bool is_mutant_found(AttentionCase& one) {
 }
 // Whether fused attention can be tried; a card without the shared memory says so.
 bool can_try() {
+    test::use_test_card();
     if (!has_room_for_attention())
         WARN("this card has too little shared memory for fused attention: it is not tried");
     return has_room_for_attention();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/program/tile_hashes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
 #include "trainer/cuda/emulated_card.hpp"
@@ -72,6 +73,24 @@ bool is_same_state(const SlotState& a, const SlotState& b) {
            trainer::test::same(a.second_moment, b.second_moment);
 }
 }  // namespace
+
+TEST_CASE("hashes of an output's tiles are the law's, however little room their digests have",
+          "[trainer][cuda][memory]") {
+    // Rows of tiles that end in the middle, columns that do, and one number.
+    constexpr std::pair<std::uint64_t, std::uint64_t> kShapes[] = {{1, 1}, {150, 33}, {33, 150}, {500, 3}};
+    for (const std::uint64_t band : {1U, 600U, 1U << 20U}) {
+        CudaHostDevice device(2, EmulatedOptions{}, CudaOptions{.band = band});
+        for (const auto& [rows, cols] : kShapes) {
+            INFO(rows << " x " << cols << ", parts of " << band << " numbers");
+            std::vector<float> matrix(rows * cols);
+            for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = static_cast<float>(i) * 0.5F;
+            std::vector<base::Hash256> law(arithmetic::tile_count(rows, cols)), found(law.size());
+            program::tile_hashes(rows, cols, matrix, base::hash_one_by_one, law);
+            device.tile_hashes(cols, matrix, found);
+            CHECK(found == law);
+        }
+    }
+}
 
 TEST_CASE("a job on a card with little memory has the same roots, and takes no more than it may",
           "[trainer][cuda][memory]") {

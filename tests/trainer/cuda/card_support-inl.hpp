@@ -17,6 +17,7 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
+namespace test {
 inline void require_card(cudaError_t error) {
     if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
@@ -31,6 +32,7 @@ inline void use_test_card() {
     }();
     static_cast<void>(chosen);
 }
+}  // namespace test
 
 /// Memory that host and card share: the host may touch it after settle().
 template <class T>
@@ -40,9 +42,9 @@ struct CardAllocator {
     template <class U>
     CardAllocator(const CardAllocator<U>&) {}
     T* allocate(std::size_t count) {
-        use_test_card();
+        test::use_test_card();
         void* at = nullptr;
-        require_card(cudaMallocManaged(&at, count * sizeof(T) + 1));
+        test::require_card(cudaMallocManaged(&at, count * sizeof(T) + 1));
         return static_cast<T*>(at);
     }
     void deallocate(T* at, std::size_t) {
@@ -59,7 +61,7 @@ struct NoFaults {
 };
 class CardStream {
 public:
-    CardStream() { use_test_card(); }
+    CardStream() { test::use_test_card(); }
     operator LaunchStream() const { return nullptr; }
     [[nodiscard]] NoFaults faults() const { return {}; }
 };

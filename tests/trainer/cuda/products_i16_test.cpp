@@ -26,8 +26,13 @@ struct Shape {
     unsigned m, n, k, block;
 };
 
+// Of the card that is tested.
+bool has_warpgroups() {
+    test::use_test_card();
+    return has_wgmma();
+}
 // An H100's, where there are products by warpgroups.
-Processors all_processors() { return {.count = has_wgmma() ? 132U : 0U}; }
+Processors all_processors() { return {.count = has_warpgroups() ? 132U : 0U}; }
 // So few, whatever a cut costs.
 Processors few(unsigned count) { return {.count = count, .weighs = false}; }
 
@@ -116,8 +121,9 @@ bool is_found_with(const ProductCase& one, PackKernel, Product) {
 
 // Whether products of warpgroups can be tried; a card that has none says so.
 bool can_try_warpgroups() {
-    if (!has_wgmma()) WARN("this card, or this build, has no products of warpgroups: they are not tried");
-    return has_wgmma();
+    if (!has_warpgroups())
+        WARN("this card, or this build, has no products of warpgroups: they are not tried");
+    return has_warpgroups();
 }
 }  // namespace
 

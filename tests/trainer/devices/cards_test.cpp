@@ -136,6 +136,35 @@ TEST_CASE("a card without the instruction is refused by its compute capability",
     CHECK(has(text, "cuda:0 (Tesla V100-SXM2-16GB) has compute capability 7.0, and the kernels need 7.5"));
 }
 
+TEST_CASE("a card that a build has no machine code for needs a driver that can compile the kernels",
+          "[trainer][cards]") {
+    const auto check = [](const char* card, std::string_view architectures) {
+        const FakeMachine machine((std::string("13000;0;NVIDIA RTX,") + card + ",32607").c_str());
+        return check_card(machine.survey(),
+                          {.kernels = true, .runtime = 13050, .architectures = architectures}, 0);
+    };
+    constexpr std::string_view kAll = "75 80 90a 100 120";
+    for (const char* card : {"7,5", "8,0", "8,6", "8,9", "9,0", "10,0", "10,3", "12,0"}) {
+        INFO(card);
+        CHECK(check(card, kAll).ok());
+    }
+    CHECK(
+        has(text_of(check("12,0", "75 80 90a 100")),
+            "cuda:0 (NVIDIA RTX) has compute capability 12.0, for which this build has no machine code; the "
+            "driver would have to compile the kernels, and runs CUDA up to 13.0, where they need 13.5 | "
+            "install NVIDIA's driver for CUDA 13.5 or newer, or build with -DASSAY_CUDA_ARCHITECTURES=120"));
+    CHECK(has(text_of(check("8,0", "90a")), "compute capability 8.0, for which this build has no kernels"));
+    CHECK(has(text_of(check("9,0", "100")), "build with -DASSAY_CUDA_ARCHITECTURES=90a"));
+    // A driver as new as the compiler compiles PTX, where there is some.
+    const FakeMachine newer("13050;0;NVIDIA RTX,12,0,32607");
+    const auto with = [&](std::string_view architectures) {
+        return check_card(newer.survey(), {.kernels = true, .runtime = 13050, .architectures = architectures},
+                          0);
+    };
+    CHECK(with("80").ok());
+    CHECK_FALSE(with("75 90a").ok());
+}
+
 TEST_CASE("a build without kernels for cards says so once everything else is there", "[trainer][cards]") {
     const FakeMachine machine(test::kOneCard.c_str());
     const std::string text = text_of(check_card(machine.survey(), {}, 0));

@@ -300,10 +300,18 @@ private:
         each_step(block, args, rows, [&](unsigned b, unsigned step, const attention::DigitTile& tokens) {
             LaneNumbers made;
             scores(block, args, rows, tokens, step, made);
-            each_met(block, args, rows, b, step, [&](unsigned across, unsigned i, unsigned row, unsigned n) {
+            // Without branches, one after another, around each exp32: a term that the row does not meet
+            // becomes +0, which changes no sum of numbers that are not negative.
+            const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at) {
+                const unsigned across = at / 4, i = at % 4;
+                const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
+                const float term = exp32(sub_rn(made[across][i], rows.max[row]));
+                const std::int32_t all_or_none = met.has(row, n) ? -1 : 0;
                 float& part = sums.parts[row][n];
-                part = add_rn(part, exp32(sub_rn(made[across][i], rows.max[row])));
-            });
+                part = add_rn(part, from_bits(bits_of(term) & all_or_none));
+            }
         });
         sums.fold(block, rows.sum);
         ASSAY_UNROLL

@@ -125,7 +125,9 @@ public:
     ASSAY_SIMT void mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4],
                            const std::uint32_t (&b)[2]) const {
 #if __CUDA_ARCH__ >= 800
-        asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        // Volatile: all lanes have to execute it, so no compiler may move it into a branch.
+        asm volatile(
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
             "{%0,%1,%2,%3};"
             : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -268,9 +270,9 @@ private:
     }
     ASSAY_SIMT static void mma_s8_quarter(std::int32_t& d0, std::int32_t& d1, std::uint32_t a,
                                           std::uint32_t b) {
-        asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+r"(d0), "+r"(d1)
-            : "r"(a), "r"(b));
+        asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                     : "+r"(d0), "+r"(d1)
+                     : "r"(a), "r"(b));
     }
 };
 
