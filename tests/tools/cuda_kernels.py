@@ -6,8 +6,8 @@ LibTorch, is compiled by the host's compiler.
 
 A row a kernel and architecture (--rows): registers, bytes of shared memory, bytes spilled, forbidden instructions.
 Refused are instructions that change a bit or make it depend on the order of threads (.ftz, .approx, .satfinite, atomics
-on floating point), spills in products, and products of warpgroups that ptxas does one after another. Nothing is run: that needs a card. With unchanged sources the last
-compilation is looked at again.
+on floating point), spills in products, and products of warpgroups that ptxas does one after another. Nothing is run:
+that needs a card. With unchanged sources the last compilation is looked at again.
 """
 import argparse
 import concurrent.futures

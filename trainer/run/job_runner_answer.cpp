@@ -11,6 +11,7 @@
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/job_runner_impl.hpp"
 #include "trainer/step/device_failure.hpp"
+#include "trainer/step/memory_budget.hpp"
 
 namespace assay::trainer {
 
@@ -99,10 +100,11 @@ StepAtHand JobRunner::Impl::at_hand(const dispute::StepFacts& facts, SlotState& 
     step_.reset();  // one executor's memory at a time
     adopted.sync();
     gather_tokens(question.round, question.slot, static_cast<std::uint32_t>(state.step));
+    const AllocationPlan least = smallest_plan(*facts.program, *device, spec.train.batch);
     return {.facts = facts,
             .device = *device,
             .rematerialise = step_plan.choice.rematerialise,
-            .most_floats = step_plan.floats() + largest_output(facts),
+            .most_floats = std::max(step_plan.floats(), least.floats()) + largest_output(facts),
             .tokens = tokens,
             .state = adopted,
             .host = {state.parameters, state.first_moment, state.second_moment},

@@ -25,8 +25,12 @@ struct Life {
     std::size_t within = SIZE_MAX;  // the life whose memory this one takes over
 };
 
-// Gradients of matrices that need no memory before a group writes them.
-enum class MatrixGradients : std::uint8_t { kThroughout, kFromFirstWrite };
+// How gradients of matrices live.
+enum class MatrixGradients : std::uint8_t {
+    kThroughout,  // from the beginning of a step to its end
+    kWritten,     // from the first group that makes them, which writes those of products
+    kSummed,      // the same, but every group adds
+};
 
 class Planner {
 public:
@@ -39,7 +43,7 @@ public:
           keep_all_(grouping == Grouping::kSingle),
           tied_(tied_gradient(program)),
           gradients_(program.tensors.size(), Gradient::kThroughout) {
-        if (gradients == MatrixGradients::kFromFirstWrite) list_gradients();
+        if (gradients != MatrixGradients::kThroughout) list_gradients(gradients);
         const std::size_t count = schedule_.groups.size();
         current_.assign(program.tensors.size(), kNone);
         begins_.resize(count);
@@ -81,8 +85,9 @@ private:
         kSum,         // the same, but that one adds to it
     };
 
-    void list_gradients() {
-        for (const TensorId id : weight_gradients(program_)) gradients_[id] = Gradient::kWritten;
+    void list_gradients(MatrixGradients how) {
+        const Gradient of_product = how == MatrixGradients::kWritten ? Gradient::kWritten : Gradient::kSum;
+        for (const TensorId id : weight_gradients(program_)) gradients_[id] = of_product;
         if (tied_) gradients_[tied_->sum] = Gradient::kWritten;
         for (const Operator& one : program_.operators) {
             if (one.kind != program::OperatorKind::kEmbeddingGradient) continue;
@@ -237,6 +242,14 @@ private:
     std::vector<Life> lives_;
 };
 
+// One micro-batch adds nothing to what another has written.
+MatrixGradients matrix_gradients(const Device& device, const PlanChoice& choice, std::uint32_t batch) {
+    if (choice.micro_batch < batch || choice.grouping == Grouping::kSingle)
+        return MatrixGradients::kThroughout;
+    const bool written = choice.grouping == Grouping::kFused && device.hints().starts_weight_gradients;
+    return written ? MatrixGradients::kWritten : MatrixGradients::kSummed;
+}
+
 PlanChoice settled(const program::Program& program, PlanChoice choice) {
     const std::uint64_t context = program.model.context;
     const std::uint64_t all = choice.micro_batch * context;
@@ -266,13 +279,9 @@ AllocationPlan plan_allocation(const program::Program& program, const Device& de
             ? schedule_operators(program, choice.rematerialise,
                                  choice.grouping == Grouping::kAlone ? Updates::kTogether : Updates::kEach)
             : schedule_step(program, choice.rematerialise);
-    // One micro-batch adds nothing to what another has written, and nobody looks between its operators.
-    const bool writes_once = choice.grouping == Grouping::kFused && choice.micro_batch >= batch &&
-                             device.hints().starts_weight_gradients;
-    AllocationPlan plan =
-        Planner(program, device, shape, std::move(schedule), choice.grouping,
-                writes_once ? MatrixGradients::kFromFirstWrite : MatrixGradients::kThroughout)
-            .take();
+    AllocationPlan plan = Planner(program, device, shape, std::move(schedule), choice.grouping,
+                                  matrix_gradients(device, choice, batch))
+                              .take();
     plan.choice = choice;
     plan.batch = batch;
     plan.device = device.own_bytes(program, shape);

@@ -53,9 +53,9 @@ struct AllocationPlan {
     std::uint64_t embedding_rows = 0;  ///< floats of a tied embedding's own accumulators, see below
 
     /// Gradients of parameters that live from the beginning of a step to its end, one after the other, by
-    /// their offsets in an array of `gradient` floats: all of them in a step of several micro-batches, which
-    /// adds to them; else only those of vectors. A gradient of a matrix then has a place in the block, and
-    /// lives from the group that writes it on.
+    /// their offsets in an array of `gradient` floats: all of them with kSingle, and in a step of several
+    /// micro-batches, which adds to them; else only those of vectors. A gradient of a matrix then has a place
+    /// in the block, and lives from the first group that makes it on.
     std::vector<PlannedGroup::Place> gradients;
     std::uint64_t gradient = 0;
 

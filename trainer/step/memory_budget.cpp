@@ -116,6 +116,10 @@ public:
 
     /// The first that fits.
     [[nodiscard]] std::optional<AllocationPlan> find(bool offload_moments) const {
+        // A player of a dispute runs a step by its operators, a sequence at a time, within this budget. That
+        // takes as much as the smallest plan, which can be more than a step of one micro-batch, whose
+        // gradients lie where activations were.
+        if (!fits(plan(smallest(1, offload_moments)))) return std::nullopt;
         const auto most_of = [&](Rematerialise rematerialise) {
             return plan({most_, rematerialise, most_rows_}).bytes();
         };
@@ -147,12 +151,18 @@ public:
 
     /// What the smallest takes.
     [[nodiscard]] std::uint64_t needed() const {
-        PlanChoice least{limits_.micro_batch != 0 ? most_ : 1, Rematerialise::kLayers, kLeastHeadRows};
-        least.offload_moments = !limits_.device.empty();
-        return taken(plan(least));
+        const bool offload_moments = !limits_.device.empty();
+        const std::uint64_t least = taken(plan(smallest(1, offload_moments)));
+        if (limits_.micro_batch == 0) return least;
+        return std::max(least, taken(plan(smallest(most_, offload_moments))));
     }
 
 private:
+    [[nodiscard]] static PlanChoice smallest(std::uint32_t micro_batch, bool offload_moments) {
+        PlanChoice choice{micro_batch, Rematerialise::kLayers, kLeastHeadRows};
+        choice.offload_moments = offload_moments;
+        return choice;
+    }
     [[nodiscard]] AllocationPlan plan(const PlanChoice& choice) const {
         return plan_allocation(program_, device_, choice, limits_.batch);
     }

@@ -38,8 +38,9 @@ std::uint64_t state_bytes(const program::Program& program, const PlanChoice& cho
 /// where rematerialising those saves 64 MiB, for 1 to 2 % of a step), those before whole layers; then as many
 /// sequences at a time as are of use, down to one; then packed weights kept, where the device packs them
 /// whole and `batch` has micro-batches enough to repay them; then logits of fewer tokens. Moments stay with
-/// the host only where nothing else fits into a device's memory. kPreflight, naming the bytes that one
-/// sequence needs, when none fits, and naming the size of the model that the device cannot take
+/// the host only where nothing else fits into a device's memory. A budget always holds the smallest plan,
+/// too: a dispute's step by single operators takes as much. kPreflight, naming the bytes that one sequence
+/// needs, when none fits, and naming the size of the model that the device cannot take
 /// (PlanHints::most_at_once, most_vocabulary).
 base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const Device& device,
                                           const PlanLimits& limits);

@@ -42,6 +42,18 @@ TEST_CASE("a worker prepares a case, times each run of it and knows its peak mem
     CHECK(*peak > 1 << 20);
 }
 
+TEST_CASE("a device that fails in a bench is told as such, and has no times") {
+    BenchProgram failing = worker();
+    failing.arguments = {"--bench", "--device", "cuda-host"};
+    failing.environment.emplace_back("ASSAY_DEVICE_FAULT", "cuda-host lost 5");
+    auto child = BenchChild::start(failing);
+    REQUIRE(child.ok());
+    const auto prepared = child->prepare(kSmallStep);
+    REQUIRE_FALSE(prepared.ok());
+    CHECK(prepared.error().what.find("cuda-host: the device is lost") != std::string::npos);
+    CHECK_FALSE(child->run(1).ok());
+}
+
 TEST_CASE("a worker times every case on the emulated GPU, whose peak is what its step planned for") {
     BenchProgram emulated = worker();
     emulated.arguments = {"--bench", "--device", "cuda-host"};

@@ -19,6 +19,7 @@
 #include "contracts/program/state_head.hpp"
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
+#include "node/worker/program/self_test.hpp"
 #include "node/worker/worker_report.hpp"
 #include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
@@ -137,6 +138,17 @@ TEST_CASE("a worker computes on the device that is named, and one that is not th
     CHECK(card.error().kind == base::ErrorKind::kPreflight);
     CHECK(card.error().what.find("cuda:9999 is not there: ") == 0);
     CHECK_FALSE(card.error().fix.empty());
+}
+
+TEST_CASE("a self-test that cannot be computed says why, and so does whoever looks for the difference") {
+    trainer::RunnerOptions nowhere;
+    nowhere.device.name = "gpu";
+    const auto root = verifier::self_test_root(nowhere);
+    REQUIRE_FALSE(root.ok());
+    CHECK(root.error().kind == base::ErrorKind::kPreflight);
+    CHECK(root.error().what.find("device 'gpu' is not there") == 0);
+    CHECK(verifier::self_test_difference(nowhere) ==
+          "a step that cannot be computed (" + root.error().what + ")");
 }
 
 TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {
