@@ -8,13 +8,15 @@ usage: cuda_record.py BIN [--card N] [--seconds S] [--dry]
 BIN: the programs of a build with -DASSAY_CUDA=ON and tests, which takes nvcc 12.8 or newer. Cards have nvidia-smi's
 numbers in all that is run. In this order: what the driver says of cards, the worker's self-test, the golden steps,
 every kernel against the law, digits multiplied by the card's units beside cuBLASLt, a job of each profile by a confined
-worker, products, steps and memory beside PyTorch. The first that fails ends it, and nothing is written: a card whose
+worker, products, steps and memory beside PyTorch, and a step without each of the ways that can be left out. The first
+that fails ends it, and nothing is written: a card whose
 bits differ has no rates. --dry prints the sections instead.
 """
 import argparse
 import datetime
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -105,6 +107,43 @@ def train(program, device, folder, profile):
     return json.loads(said)["model_root"]
 
 
+# ASSAY_CARD_WITHOUT, and what a step has then.
+WAYS = {"": "as it is", "fused-attention": "attention by squares", "cut-products": "no product cut along k",
+        "fused-attention,cut-products": "neither"}
+WAYS_STEP = ("i16", (12, 768, 12, 1024, 50257, 8))  # GPT-2 124M, 8 sequences of 1,024 tokens
+
+
+def ask(worker, line):
+    """What a worker's bench answers to a line, without its first word."""
+    worker.stdin.write(line + "\n")
+    worker.stdin.flush()
+    words = worker.stdout.readline().split()
+    if not words or words[0] == "error":
+        stop(f"{line}: {' '.join(words) or 'the worker has ended'}", "nothing was written; report it with what is printed above")
+    return [float(word) for word in words[1:]]
+
+
+def measure_ways(worker, device, runs=10):
+    """Seconds of the step with each of WAYS: medians of runs in turn, so that whatever else happens touches all."""
+    print("record: a step without each of the ways that can be left out", flush=True)
+    sides = {without: subprocess.Popen([worker, "--bench", "--device", device], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True,
+                                       env={**os.environ, "ASSAY_CARD_WITHOUT": without}) for without in WAYS}
+    profile, sizes = WAYS_STEP
+    try:
+        for side in sides.values():
+            ask(side, f"step {profile} {' '.join(map(str, sizes))}")
+        times = {without: [] for without in WAYS}
+        for _ in range(runs):
+            for without, side in sides.items():
+                times[without] += ask(side, "run 1")
+    finally:
+        for side in sides.values():
+            side.stdin.close()
+            side.wait()
+    return {without: statistics.median(seconds) for without, seconds in times.items()}
+
+
 def measure(options):
     """Everything that a card is asked, as one object."""
     device = f"cuda:{options.card}"
@@ -137,6 +176,7 @@ def measure(options):
     found["bench"] = json.loads(run("products, steps and memory beside PyTorch",
                                     [program, "bench", "gemm", "train", "--device", device, "--seconds", options.seconds,
                                      "-o", "json"]))
+    found["ways"] = measure_ways(worker, device)
     return found
 
 
@@ -167,6 +207,13 @@ def benchmarks_section(found):
         lines.append(f"| {row['name']} | {shape} | {row['profile'] and '`' + row['profile'] + '`'} | "
                      f"{number(row['value'])} | {row['unit']} | {row['peer'] or '–'} | {number(row['peer_value'])} | "
                      f"{number(row['ratio'])} |")
+    profile, sizes = WAYS_STEP
+    shape = "layers {}, width {}, heads {}, context {}, vocabulary {}, batch {}".format(*sizes)
+    usual = found["ways"][""]
+    for without, seconds in found["ways"].items():
+        lines.append(f"| a step, GPT-2: {WAYS[without]} | {shape} | `{profile}` | {number(1000 * seconds)} | ms | "
+                     f"{'as it is' if without else '–'} | {number(1000 * usual) if without else '–'} | "
+                     f"{number(usual / seconds) if without else '–'} |")
     return "\n".join(lines)
 
 

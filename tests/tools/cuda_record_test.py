@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of `make cuda-record`, from figures that no card gave, and what it does without a card."""
+"""The pages of `make cuda-record`, from figures that no card gave, and what it does without a card.
+
+usage: cuda_record_test.py assay-worker
+"""
 import copy
 import os
 import subprocess
@@ -12,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cuda_record as record
 
+WORKER = None  # the program: an argument
 ROW = {"name": "forward", "shape": "8192x768x3072", "profile": "i16", "target": "cuda:0", "threads": 1, "value": 123456.0,
        "unit": "GFLOP/s", "peer": "PyTorch 9.9 fp32", "peer_value": 41152.0, "ratio": 3.0}
 FOUND = {
@@ -19,6 +23,7 @@ FOUND = {
     "card": {"name": "NVIDIA Test 1", "driver": "1.2.3", "capability": "9.0", "memory": "8 MiB"},
     "self_test": "aa" * 32, "kernels": "All tests passed (7 assertions in 3 test cases)",
     "int8": "cuBLASLt has the same product of 1x1x1 digits", "roots": {"f32": "bb" * 32, "i16": "cc" * 32},
+    "ways": {"": 0.08, "fused-attention": 0.1, "cut-products": 0.0875, "fused-attention,cut-products": 0.108},
     "bench": {"machine": {"cpu": "Some CPU", "targets": ["scalar"], "threads": 1, "load": 0.5, "device": "cuda:0"},
               "rows": [ROW, {**ROW, "name": "roots of a slot's state", "profile": "", "value": 2.5, "unit": "ms",
                              "peer": "", "peer_value": None, "ratio": None},
@@ -34,6 +39,9 @@ class Pages(unittest.TestCase):
         self.assertIn("| forward | 8192x768x3072 | `i16` | 123,456 | GFLOP/s | PyTorch 9.9 fp32 | 41,152 | 3.00 |", text)
         self.assertIn("| part of a step, GPT-2 | `linear/Pack<0,2>, 9 launches` | `i16` | 0.25 | ms | – | – | – |", text)
         self.assertIn("| roots of a slot's state | 8192x768x3072 |  | 2.50 | ms | – | – | – |", text)
+        self.assertIn("| `i16` | 80.00 | ms | – | – | – |", text)
+        self.assertIn("| a step, GPT-2: attention by squares |", text)
+        self.assertIn("| `i16` | 100 | ms | as it is | 80.00 | 0.80 |", text)
 
     def test_a_section_has_every_hash(self):
         text = record.portability_section(FOUND)
@@ -84,6 +92,20 @@ class Order(unittest.TestCase):
         self.assertIn("CUDA_VISIBLE_DEVICES is set", done.stderr)
 
 
+class Ways(unittest.TestCase):
+    def test_a_step_is_timed_without_each_way(self):
+        with unittest.mock.patch.object(record, "WAYS_STEP", ("i16", (1, 16, 2, 8, 50, 2))):
+            found = record.measure_ways(WORKER, "cuda-host", runs=2)
+        self.assertEqual(list(found), list(record.WAYS))
+        self.assertTrue(all(seconds > 0 for seconds in found.values()))
+
+    def test_a_device_that_fails_ends_it(self):
+        with unittest.mock.patch.dict(os.environ, {"ASSAY_DEVICE_FAULT": "cuda-host lost 3"}):
+            with unittest.mock.patch.object(record, "WAYS_STEP", ("i16", (1, 16, 2, 8, 50, 2))):
+                with self.assertRaises(SystemExit):
+                    record.measure_ways(WORKER, "cuda-host", runs=1)
+
+
 class WithoutCard(unittest.TestCase):
     def test_it_stops_at_once_and_says_why(self):
         done = subprocess.run([sys.executable, record.__file__, "build/bin"], capture_output=True, text=True, check=False,
@@ -94,4 +116,5 @@ class WithoutCard(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    WORKER = Path(sys.argv.pop())
     unittest.main(verbosity=0)

@@ -15,7 +15,7 @@ using Kind = program::OperatorKind;
 static_assert(attention::kBlock == arithmetic::kAttentionBlock);
 
 bool CudaDevice::fuses_attention(const program::Program& program) const {
-    return options_.fused && program.profile == program::Profile::kI16 &&
+    return options_.ways.fused_attention && program.profile == program::Profile::kI16 &&
            can_fuse_attention(program.model.head_dim());
 }
 

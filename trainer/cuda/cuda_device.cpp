@@ -46,9 +46,10 @@ CudaDevice::CudaDevice(std::unique_ptr<Card> card, const CudaOptions& options)
       updates_(lanes_),
       factors_(lanes_) {
     // Asked on the thread that chose the card.
-    options_.fused = options_.fused && has_room_for_attention();
-    if (has_wgmma()) processors_.count = options_.processors != 0 ? options_.processors : processor_count();
-    processors_.weighs = options_.processors == 0;
+    options_.ways.fused_attention = options_.ways.fused_attention && has_room_for_attention();
+    const unsigned named = options_.ways.processors;
+    if (has_wgmma()) processors_.count = named != 0 ? named : processor_count();
+    processors_.weighs = named == 0;
 }
 
 CudaDevice::~CudaDevice() {
@@ -127,8 +128,12 @@ void CudaDevice::select(std::uint64_t first, std::uint64_t count) {
     ASSAY_CHECK((first + count) * context_ <= loaded_.size());
     first_ = first;
     sequences_ = count;
-    // Places by token, ascending for each: counted, since the card has nothing to do meanwhile.
-    const std::span<const std::uint32_t> mine(loaded_.data() + first * context_, row_count());
+}
+
+// Places of the micro-batch by token, ascending for each: counted, not sorted. Done when the embedding's
+// gradient asks for them: by then the card has work for longer than this takes.
+void CudaDevice::find_places() {
+    const std::span<const std::uint32_t> mine(loaded_.data() + first_ * context_, row_count());
     std::vector<std::uint32_t> places(mine.size()), token, token_first;
     std::vector<std::uint32_t> next(program_->model.vocabulary, 0);
     for (const std::uint32_t one : mine) ++next[one];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trainer/cuda/card_bands.hpp"
+#include "trainer/cuda/card_ways.hpp"
 #include "trainer/cuda/launch/arrays.hpp"
 #include "trainer/cuda/launch/attention.hpp"
 #include "trainer/cuda/launch/products.hpp"
@@ -29,12 +30,7 @@ struct CudaOptions {
     /// heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card; more only leave its cache. Of
     /// fused attention they are the bytes of its operands' digits: some 140 such heads.
     std::uint64_t squares = std::uint64_t{96} << 20U;
-    /// Whether attention of profile i16 makes its squares anew wherever they are needed (attention_i16.hpp),
-    /// where the card has the shared memory for it.
-    bool fused = true;
-    /// For which products are planned (kernels/split_k.hpp); 0: as many as the card has. Where a number is
-    /// named, as tests and the self-test do, small products go the ways of large ones.
-    unsigned processors = 0;
+    CardWays ways = {};
 };
 
 class CudaDevice : public Device {
@@ -187,6 +183,7 @@ private:
     void softmax(const OperatorCall& call);
     void loss(const OperatorCall& call);
     void embedding(const OperatorCall& call);
+    void find_places();
     // With `watching` it looks at the gradients, too, which nobody has looked at.
     void norm(const OperatorCall& call, bool watching);
     void update_one(const OperatorCall& call, UpdatePass pass);

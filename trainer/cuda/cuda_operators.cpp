@@ -154,6 +154,7 @@ void CudaDevice::embedding(const OperatorCall& call) {
         args.context = context_;
         return run_pointwise(stream(), PointKind::kEmbedding, args);
     }
+    find_places();
     OutputArray<float> rows = out(call, 0);
     if (numbers_.compact_embedding) rows.count = word_count_ * width;
     embedding_gradient(stream(), {.context = context_,

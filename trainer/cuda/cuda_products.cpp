@@ -54,7 +54,7 @@ void CudaDevice::multiply_exactly(const Operator& one, const Products& p) {
                         .scale = p.scale,
                         .carry = p.carry,
                         .watch = p.watch};
-    args.split = split_of(args, p.mask, p.matrices, processors_);
+    if (options_.ways.cut_products) args.split = split_of(args, p.mask, p.matrices, processors_);
     if (args.split.cuts()) args.parts = parts_.of(part_numbers(args));
     product_i16(stream(), args, p.mask, p.matrices, processors_);
 }

@@ -184,7 +184,7 @@ base::Outcome<std::uint64_t> memory_of(int number, const std::string& name, std:
 }
 }  // namespace
 
-base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory, unsigned processors) {
+base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memory, const CardWays& ways) {
     const std::string name = "cuda:" + std::to_string(number);
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
@@ -211,8 +211,7 @@ base::Outcome<std::unique_ptr<Device>> open_card(int number, std::uint64_t memor
         return base::Failed<base::Error>{failure.error()};
     }
     ASSAY_TRY(card->check());
-    return std::unique_ptr<Device>(
-        std::make_unique<CudaDevice>(std::move(card), CudaOptions{.processors = processors}));
+    return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(card), CudaOptions{.ways = ways}));
 }
 
 int runtime_version() { return CUDART_VERSION; }

@@ -50,7 +50,7 @@ constexpr NamedDevice kDevices[] = {
      [](const DeviceOptions& options) -> std::unique_ptr<Device> {
          return std::make_unique<cuda::CudaHostDevice>(options.threads,
                                                        cuda::EmulatedOptions{.memory = options.memory},
-                                                       cuda::CudaOptions{.processors = options.processors});
+                                                       cuda::CudaOptions{.ways = options.ways});
      },
      nullptr},
 #endif
@@ -85,7 +85,7 @@ base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options)
     if (const auto number = card_number(options.name)) {
         ASSAY_TRY(check_card(survey_cards(), card_build(), *number));
 #ifdef ASSAY_CUDA_CARDS
-        ASSAY_ASSIGN(device, cuda::open_card(*number, options.memory, options.processors));
+        ASSAY_ASSIGN(device, cuda::open_card(*number, options.memory, options.ways));
 #endif
     } else {
         ASSAY_ASSIGN(const NamedDevice* entry, find(options));

@@ -11,6 +11,7 @@
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "trainer/cpu/cpu_options.hpp"
+#include "trainer/cuda/card_ways.hpp"
 #include "trainer/devices/device_fault.hpp"
 #include "trainer/step/device.hpp"
 #include "trainer/step/gemm.hpp"
@@ -26,9 +27,7 @@ struct DeviceOptions {
     /// Bytes of its own memory that a GPU may use, or one that is emulated has; 0: what it has. The others
     /// work in the host's.
     std::uint64_t memory = 0;
-    /// A GPU deals its work as if it had so many processors, so that small products go the ways of large
-    /// ones; 0: what it has. No bit depends on it.
-    unsigned processors = 0;
+    cuda::CardWays ways = {};                         ///< of a GPU
     std::optional<DeviceFault> fault = std::nullopt;  ///< planted on purpose
 };
 

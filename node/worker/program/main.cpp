@@ -19,6 +19,7 @@
 #include "node/worker/program/pacer.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "node/worker/program/server.hpp"
+#include "trainer/devices/card_ways.hpp"
 #include "trainer/devices/cards.hpp"
 #include "trainer/devices/devices.hpp"
 #include "trainer/step/memory_budget.hpp"
@@ -40,6 +41,7 @@ base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& dev
     ASSAY_ASSIGN(options.duty, verifier::duty_from_environment());
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
     ASSAY_ASSIGN(options.runner.device.memory, trainer::device_memory_from_environment());
+    ASSAY_ASSIGN(options.runner.device.ways, trainer::card_ways_from_environment());
     ASSAY_ASSIGN(options.runner.device.fault, trainer::device_fault_from_environment(device));
     for (const std::string& target : trainer::machine_targets()) {
         if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {

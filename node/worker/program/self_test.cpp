@@ -179,7 +179,7 @@ std::vector<trainer::RunnerOptions> on_fewer_processors(const trainer::RunnerOpt
     std::vector<trainer::RunnerOptions> all;
     const auto add = [&](unsigned processors) {
         all.push_back(options);
-        all.back().device.processors = processors;
+        all.back().device.ways.processors = processors;
     };
     const bool is_emulated = options.device.name == "cuda-host";
     if (!is_emulated && !options.device.name.starts_with("cuda:")) return all;

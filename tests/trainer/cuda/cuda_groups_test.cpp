@@ -18,7 +18,7 @@ std::unique_ptr<CudaHostDevice> device_with(const program::ModelConfig& model, s
                                             ThreadOrder order = ThreadOrder::kAscending, bool fused = true,
                                             unsigned processors = 0) {
     CudaOptions sizes;
-    sizes.processors = processors;
+    sizes.ways.processors = processors;
     sizes.squares = squares * model.context * model.context * sizeof(float);
     sizes.fused = fused;
     return std::make_unique<CudaHostDevice>(2, EmulatedOptions{.stream = {.order = order}}, sizes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is found and said of NVIDIA's cards, with a driver's library that is loaded as the real one is.
 #include "trainer/devices/cards.hpp"
+#include "trainer/devices/card_ways.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -169,6 +170,21 @@ TEST_CASE("a build without kernels for cards says so once everything else is the
     const FakeMachine machine(test::kOneCard.c_str());
     const std::string text = text_of(check_card(machine.survey(), {}, 0));
     CHECK(has(text, "cuda:0: this build has no kernels for cards | build with cmake -DASSAY_CUDA=ON"));
+}
+
+TEST_CASE("what a card does without is named by a list of known words", "[trainer][cards]") {
+    const auto ways = [](std::string_view list) { return parse_card_without(list).value(); };
+    CHECK((ways("").fused_attention && ways("").cut_products));
+    CHECK((!ways("fused-attention").fused_attention && ways("fused-attention").cut_products));
+    CHECK((ways("cut-products").fused_attention && !ways("cut-products").cut_products));
+    CHECK((!ways("cut-products,fused-attention").fused_attention &&
+           !ways("fused-attention,cut-products").cut_products));
+    for (const char* list :
+         {"fused", "fused-attention, cut-products", ",", "cut-products,,fused-attention"}) {
+        INFO(list);
+        REQUIRE_FALSE(parse_card_without(list).ok());
+        CHECK(parse_card_without(list).error().kind == base::ErrorKind::kUsage);
+    }
 }
 
 TEST_CASE("a card's device is called by a number and nothing else", "[trainer][cards]") {
