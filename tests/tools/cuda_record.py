@@ -119,7 +119,8 @@ def ask(worker, line):
     worker.stdin.flush()
     words = worker.stdout.readline().split()
     if not words or words[0] == "error":
-        stop(f"{line}: {' '.join(words) or 'the worker has ended'}", "nothing was written; report it with what is printed above")
+        stop(f"{line}: {' '.join(words) or 'the worker has ended'}",
+             "nothing was written; report it with what is printed above")
     return [float(word) for word in words[1:]]
 
 

@@ -14,7 +14,8 @@
 
 namespace assay::trainer::cuda {
 namespace {
-constexpr CudaOptions kSizes{.staging = 16 * 1024, .band = 2000, .ways = {.processors = 2}};  // some products are cut
+constexpr CudaOptions kSizes{
+    .staging = 16 * 1024, .band = 2000, .ways = {.processors = 2}};  // some products are cut
 
 // Two small jobs: each family, each profile.
 std::vector<program::JobSpec> two_jobs() {

@@ -20,7 +20,7 @@ std::unique_ptr<CudaHostDevice> device_with(const program::ModelConfig& model, s
     CudaOptions sizes;
     sizes.ways.processors = processors;
     sizes.squares = squares * model.context * model.context * sizeof(float);
-    sizes.fused = fused;
+    sizes.ways.fused_attention = fused;
     return std::make_unique<CudaHostDevice>(2, EmulatedOptions{.stream = {.order = order}}, sizes);
 }
 
