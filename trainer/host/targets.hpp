@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Targets: the sets of instructions for which the processor's kernels are compiled. Every target gives the
 // same bits; they differ only in speed. A vector target is compiled only when its multiply-add is fused, as
-// the law of numerics demands; below AVX2 the scalar definition runs. A processor that has a target also has
-// the targets named before it that exist for its architecture.
+// the law of numerics demands; below AVX2 the scalar definition runs. A processor with a target also has the
+// earlier ones of its architecture, except AVX-VNNI, which many processors with AVX-512 lack.
 #pragma once
 
 #include <string>
