@@ -26,9 +26,8 @@ struct CardTroubles {
 };
 
 struct EmulatedOptions {
-    StreamOptions stream =
-        {};                    ///< kAscending: lanes run late; kDescending: copies run early; kSeeded: random
-    std::uint64_t memory = 0;  ///< bytes of the card; 0: as many as the host has
+    StreamOptions stream = {};  ///< kAscending: lanes run late; kDescending: early copies; kSeeded: random
+    std::uint64_t memory = 0;   ///< bytes of the card; 0: as many as the host has
     CardTroubles troubles = {};
 };
 

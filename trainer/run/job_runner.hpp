@@ -27,8 +27,7 @@
 namespace assay::trainer {
 
 struct RunnerOptions {
-    DeviceOptions device =
-        {};  ///< the device that computes; what the options refer to must outlive the runner
+    DeviceOptions device = {};      ///< the computing device; what this refers to must outlive the runner
     std::uint32_t micro_batch = 0;  ///< sequences at a time; 0: chosen here. No bit depends on it
     /// Bytes of the host's memory that a step may take, its slot's arrays included; 0: no limit. A device's
     /// own memory has a budget of its own (DeviceOptions::memory).
@@ -105,8 +104,7 @@ struct SegmentReplay {
 struct FinaliseReplay {
     base::Hash256 unit_root;
     std::optional<Update> update;  ///< none when it is out of range
-    base::Hash256
-        carried_out;  ///< root of the carried state for the next round; zero when nothing is carried
+    base::Hash256 carried_out;     ///< root of the state that the slot carries on; zero when it carries none
 };
 
 /// Names an operator of a step of a slot's round.

@@ -27,8 +27,7 @@ struct PlanChoice {
     /// Tokens whose logits exist at a time, at most those of a micro-batch; 0: all of them. Profile i16
     /// rounds up to whole sequences.
     std::uint64_t head_rows = 0;
-    bool keep_weights =
-        false;  ///< packed weights are kept for the next micro-batch, in the device's own bytes
+    bool keep_weights = false;             ///< packed weights are kept for later micro-batches (own_bytes())
     Grouping grouping = Grouping::kFused;  ///< kSingle rematerialises nothing; all but kFused keep all logits
     bool offload_moments = false;          ///< moments stay in the host's memory (Device::adopt_streamed)
 };

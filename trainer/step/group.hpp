@@ -35,8 +35,7 @@ std::string_view to_text(GroupKind kind);
 struct Group {
     GroupKind kind = GroupKind::kRows;
     std::vector<std::uint32_t> operators;  ///< in program order
-    std::vector<program::TensorId>
-        reads;  ///< tensors in memory that it reads before it writes them, once each
+    std::vector<program::TensorId> reads;  ///< tensors in memory that it reads before writing them, once each
     std::vector<program::TensorId> writes;  ///< tensors in memory that it writes, once each
     /// kAttentionGradient: the softmax's max and sum, from which it rematerialises probabilities.
     program::TensorId max = 0;

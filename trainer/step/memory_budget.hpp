@@ -36,9 +36,8 @@ std::uint64_t state_bytes(const program::Program& program);
 std::uint64_t state_bytes(const program::Program& program, const PlanChoice& choice);
 
 /// Returns the first plan that fits, in this order of preference:
-/// 1. rematerialise nothing, else norms and activations, else whole layers. Nothing is left out when the
-/// device
-///    finds that rematerialising norms and activations pays anyway (PlanHints::worth_rematerialising);
+/// 1. rematerialise nothing, else norms and activations, else whole layers. "Nothing" is left out when
+///    rematerialising norms and activations pays in any case (PlanHints::worth_rematerialising);
 /// 2. as many sequences at a time as are useful, down to one;
 /// 3. keep packed weights, if the device packs them whole and `batch` has enough micro-batches to repay that;
 /// 4. logits of fewer tokens at a time.
