@@ -30,8 +30,8 @@ struct ColumnArgs {
     const float* x = nullptr;
     const float* mean = nullptr;
     const float* rstd = nullptr;
-    OutputArray<float> gains;   ///< [sequences, cols]
-    OutputArray<float> biases;  ///< [sequences, cols]; used by layer norms
+    OutputArray<float> gains;   ///< [sequences, cols]; unused by kBias
+    OutputArray<float> biases;  ///< [sequences, cols]; unused by kRmsNorm
     NumberWatch watch;          ///< watches the gradients to which they are added
 };
 

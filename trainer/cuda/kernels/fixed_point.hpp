@@ -46,7 +46,7 @@ ASSAY_SIMT float finish(std::int64_t sum, std::int32_t exponent) {
     return scaled(to_float_rn(sum), exponent);
 }
 
-/// Largest magnitude of an exponent such that 2^(sum of two) is a normal binary32.
+/// For exponents of at most this magnitude, the power of two of the sum of two is a normal binary32.
 inline constexpr std::int32_t kSmallExponent = 60;
 
 /// finish() for the sum of two exponents of magnitude at most kSmallExponent: one factor is enough.
