@@ -21,7 +21,7 @@ UnitResult unavailable(std::string why) {
     return result;
 }
 
-/// Components of the start's root: of its arrays that are here, and what its head says of the others.
+/// Components of the start's root: computed for the arrays that are here, taken from the head for the others.
 program::StateRoots start_roots(const JobRunner& runner, const UnitInput& input) {
     program::StateRoots roots = runner.state_roots(*input.start);
     if (!input.start_roots) return roots;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives verifiers and auditors the computation of one audit unit from bytes, without a word of what its miner
-// claims (contracts/worker/unit_parts.hpp compares). It depends on its inputs alone: it runs inside
-// assay-worker and in tests alike.
+// Computes one audit unit for verifiers and auditors. It never sees what the unit's miner claims
+// (contracts/worker/unit_parts.hpp compares), and depends only on its inputs, so it runs inside assay-worker
+// and in tests alike.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,21 @@ namespace assay::verifier {
 
 using worker::UnitVerdict;
 
-/// What a verifier holds when it computes a unit. Segment 0 starts from `base` (never from a miner's bytes);
-/// segment s > 0 from `start`, the slot state of boundary s; finalise from both, `start` being the last
-/// boundary's state. A start that is missing or has another root than `start_root` is kUnavailable; one that
-/// has that root and cannot stand at its boundary is kMisplaced (program::misplaced_unit_root).
+/// Inputs of a unit. Segment 0 starts from `base` (never from a miner's bytes); segment s > 0 starts from
+/// `start`, the slot state of boundary s; finalise needs both, with `start` the state of the last boundary. A
+/// start that is missing, or has another root than `start_root`, gives kUnavailable. One that has that root
+/// but cannot stand at its boundary gives kMisplaced (program::misplaced_unit_root).
 struct UnitInput {
     trainer::ReplayPlace place;
     std::optional<trainer::BaseState> base;
     std::optional<trainer::SlotState> start;
-    base::Hash256 start_root;  ///< as its miner opened it, or as the unit before gave it
-    /// The components of the start's root that its head names. An array that the unit does not read is not
-    /// there, and this is its root.
+    base::Hash256 start_root;  ///< as its miner revealed it, or as the unit before it computed it
+    /// The components of the start's root, from its head. Arrays that the unit does not read are missing from
+    /// `start`; their roots are here.
     std::optional<program::StateRoots> start_roots;
-    /// For segment 0 of a slot that carries: the end of its last accepted round, and the root that it must
-    /// have (zero: it goes on with nothing). Missing, or with another root, it is kUnavailable.
+    /// For segment 0 of a slot that carries moments: the state at the end of its last accepted round, and the
+    /// root that the carried state must have (zero: it carries nothing yet). A missing state, or one with
+    /// another root, gives kUnavailable.
     std::optional<trainer::SlotState> carried;
     base::Hash256 carried_in;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuDevice gives the processor as a Device: groups of operators on the threads of a pool, by the kernels of
-// a target. A call has done its work when it returns.
+// CpuDevice is the processor as a Device. It runs groups of operators on the threads of a pool, with the
+// kernels of a target. Every call finishes its work before it returns.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ namespace assay::trainer {
 
 class CpuDevice final : public HostDevice {
 public:
-    /// `arena` must outlive it; null: an own heap arena. REQUIRES a target that this machine has and
-    /// threads >= 1.
+    /// `arena` must outlive the device; null: a heap arena of its own. REQUIRES a target that this machine
+    /// has, and threads >= 1.
     CpuDevice(Target target, int threads, Arena* arena);
 
     [[nodiscard]] std::string_view name() const override { return "cpu"; }
     [[nodiscard]] PlanHints hints() const override;
-    /// The floating-point mode: of the calling thread now, and of every thread of the pool while it worked.
-    /// And whether every product that the guard has checked was right (integer/guard.hpp).
+    /// Checks the floating-point mode of the calling thread now and of every thread of the pool while it
+    /// worked, and that every product that the guard checked was right (integer/guard.hpp).
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override;
@@ -46,9 +46,9 @@ public:
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
 
-    /// By tensor of a program: of which the device finds largest magnitudes while it writes them.
+    /// For each tensor of a program, which largest magnitudes the device finds while it writes the tensor.
     static std::vector<MaximaOf> watched(const program::Program& program);
-    /// Bytes of them, of own_bytes().
+    /// Bytes of these magnitudes, a part of own_bytes().
     [[nodiscard]] std::uint64_t maxima_bytes(const program::Program& program, const GroupShape& shape) const;
 
 protected:
@@ -59,7 +59,7 @@ protected:
 private:
     using Operator = program::Operator;
 
-    // Row by row (cpu_rows.cpp): operators of the group from place `skip` on.
+    // Row by row (cpu_rows.cpp). rows() runs the group's operators from place `skip` on.
     void rows(const GroupCall& call, std::size_t skip);
     [[nodiscard]] bool rows_of(const GroupCall& call, const Operator& one, std::size_t first,
                                std::size_t last) const;
@@ -78,29 +78,29 @@ private:
                                                     const Operator& one) const;
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program) const;
     void begin_packed_weights();
-    // Packs, unless it is there, the right side of operator `index`; does nothing where none is kept.
+    // Packs the weight of operator `index` unless that is done; does nothing when weights are not kept.
     void use_packed_weight(std::uint32_t index, Product& product);
     void linear(const GroupCall& call);
     void weight_gradient(const GroupCall& call);
     void column_gradient(const GroupCall& call);
-    // Largest magnitudes of what exact-integer products read (cpu_watch.cpp).
+    // Largest magnitudes of tensors that exact-integer products read (cpu_watch.cpp).
     static void list_watched(const program::Program& program, std::vector<MaximaOf>& all);
     static MaximaOf watch_of_logits(const program::Program& program);
-    // Columns that a thread watches at a time, at most.
+    // The most columns that a thread watches at a time.
     static std::uint64_t share_columns(const program::Program& program, const std::vector<MaximaOf>& watched);
     void begin_watching();
-    // Of a group's watched outputs: which tensor, and where its columns lie in next_share().
+    // A watched output of a group: its tensor, and where its columns begin in next_share().
     struct Watched {
         program::TensorId id = 0;
         std::uint64_t column = 0;
     };
-    // Of a group at most so many; of any other nobody knows, and products find them.
+    // The most watched outputs of a group. Products find the magnitudes of further ones themselves.
     static constexpr std::size_t kMostWatched = 4;
-    // Prepares maxima_ of what the operators at `places` write row by row.
+    // Prepares maxima_ for the tensors that the operators at `places` write row by row.
     std::span<const Watched> watch(std::span<const std::uint32_t> places);
-    // Memory of the next thread that watches, for columns.
+    // Memory for the columns of the next thread that watches.
     std::int32_t* next_share();
-    // Of all rows of a tensor that operators over rows wrote last, from row `first` on; else nothing.
+    // Maxima from row `first` on, if operators over rows wrote all rows of the tensor last; else nothing.
     [[nodiscard]] LaneMaxima row_maxima(program::TensorId id, std::uint64_t first = 0) const;
     [[nodiscard]] LaneMaxima column_maxima(program::TensorId id, std::uint64_t first = 0) const;
     // Attention (cpu_attention.cpp).
@@ -112,16 +112,17 @@ private:
     void attention_group(const GroupCall& call, const Heads& heads, std::uint64_t item, float* squares);
     // Head and loss (cpu_head.cpp).
     void head(const GroupCall& call);
-    // Logits of `count` rows from row `at` on become losses and, in a step, their own gradient.
+    // Turns the logits of `count` rows from row `at` on into losses and, in a step, in place into their
+    // gradient.
     void loss_rows(const GroupCall& call, std::uint64_t at, std::uint64_t count);
     void logits(const GroupCall& call);
-    // Embedding's gradient, and what happens once per step (cpu_update.cpp).
+    // The embedding's gradient, and the operators that run once per step (cpu_update.cpp).
     void embedding_gradient(const GroupCall& call);
     void global_norm(const GroupCall& call);
     void clip(const GroupCall& call);
     void square_tensor(const GroupCall& call, std::size_t operand, float* sums);
     void update(const GroupCall& call);
-    // AdamW of one tensor in place; whether every number that it wrote is finite.
+    // AdamW of one tensor, in place. Returns whether every number that it wrote is finite.
     bool adamw(const GroupCall& call, const Operator& one);
     // One operator on tensors in memory (cpu_single.cpp).
     void single(const GroupCall& call);
@@ -134,7 +135,7 @@ private:
     [[nodiscard]] bool state_is_moderate(const GroupCall& call);
     void try_update(const GroupCall& call);
 
-    // Notes that an output of program operator `index` is not finite.
+    // Records operator `index` as diverged unless `finite`.
     void note(std::uint32_t index, bool finite);
     // The operator of `kind` in the group.
     [[nodiscard]] std::uint32_t place_of(const Group& group, program::OperatorKind kind) const;
@@ -149,8 +150,8 @@ private:
     // One product of profile i16 or f32, guarded.
     [[nodiscard]] bool multiply(Product& product);
     [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
-    // Calls work(slot, item) for every item in [0, count): slots run at the same time, each a part of
-    // scratch.
+    // Calls work(slot, item) for every item in [0, count). Slots run at the same time; each has its own part
+    // of scratch.
     template <class Work>
     void deal(std::uint64_t count, const Work& work);
 
@@ -162,7 +163,7 @@ private:
     std::unique_ptr<Arena> own_arena_;
     Arena& arena_;
 
-    // Of the program at hand.
+    // Of the current program.
     const program::Program* program_ = nullptr;
     StepNumbers numbers_;
     std::uint64_t context_ = 0;
@@ -170,9 +171,9 @@ private:
     std::uint64_t vocabulary_ = 0;
     std::vector<float> rope_cos_;
     std::vector<float> rope_sin_;
-    program::ModelConfig rope_model_;  // for which the table is
+    program::ModelConfig rope_model_;  // the model that the tables are for
 
-    // Of weights as right sides of products, by operator; empty where they are not kept.
+    // Weights packed as right operands of products, by operator; empty when they are not kept.
     struct PackedWeight {
         std::uint64_t offset = 0;  // in bytes
         bool is_there = false;
@@ -182,15 +183,15 @@ private:
     std::byte* packed_data_ = nullptr;
 
     std::vector<MaximaOf> watched_;     // by tensor
-    std::vector<TensorMaxima> maxima_;  // by tensor; of those that are watched
+    std::vector<TensorMaxima> maxima_;  // by tensor; used for the watched ones
     MaximaOf logits_watch_ = MaximaOf::kNothing;
-    TensorMaxima logits_maxima_;  // of the rows at hand
+    TensorMaxima logits_maxima_;  // of the current rows
     std::array<Watched, kMostWatched> watched_here_;
     std::vector<std::int32_t> share_memory_;
     std::uint64_t columns_of_share_ = 0;
     std::atomic<std::uint64_t> next_share_ = 0;
 
-    // Of the loaded tokens, T per sequence; kNone where there is none.
+    // Of the loaded tokens, T per sequence; kNone: none.
     static constexpr std::uint32_t kNone = UINT32_MAX;
     std::vector<std::uint32_t> inputs_;
     std::vector<std::uint32_t> targets_;
@@ -199,15 +200,15 @@ private:
     std::vector<std::uint32_t> next_place_;    // of the same token in the same sequence
     std::vector<bool> is_first_place_;         // of the token in the sequence
 
-    program::ModelConfig warm_model_;  // for which warm_up() has run
+    program::ModelConfig warm_model_;  // the model that warm_up() ran for
     program::Profile warm_profile_ = program::Profile::kF32;
 
-    // Of the micro-batch at hand.
+    // Of the current micro-batch.
     std::uint64_t first_ = 0;
     std::uint64_t sequences_ = 0;
     float loss_total_ = 0.0F;
     // Arrays that are known to hold moderate numbers (cpu_update.cpp): parameters and moments as the last
-    // update left them. Whoever adopts arrays may have changed any.
+    // update left them. Forgotten when arrays are adopted, since the host may have changed any.
     std::array<const float*, 3> moderate_{};
     std::atomic<std::uint32_t> diverged_ = kNone;
 };

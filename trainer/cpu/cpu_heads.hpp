@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CpuDevice's source files where the numbers of attention heads lie in rows of qkv and of width.
+// CpuDevice::Heads: where the numbers of attention heads lie in rows of qkv and in rows of the model's width.
 #pragma once
 
 #include <cstdint>

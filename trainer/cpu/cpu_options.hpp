@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuOptions says how a processor computes. Only the processor's device reads it.
+// CpuOptions are the options of the processor's device. No other device reads them.
 #pragma once
 
 #include "trainer/host/targets.hpp"
@@ -10,7 +10,7 @@ class Arena;
 
 struct CpuOptions {
     Target target = Target::kScalar;  ///< its kernels; REQUIRES one that this machine has
-    Arena* arena = nullptr;           ///< memory of steps; must outlive the device. Null: the heap
+    Arena* arena = nullptr;           ///< memory for steps; must outlive the device. Null: the heap
 };
 
 }  // namespace assay::trainer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CpuDevice's source files the sizes that they share.
+// Sizes and small helpers that CpuDevice's source files share.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace assay::trainer {
 
-/// AdamW on trial: a thread's copies of parameters and both moments.
+/// A trial of AdamW works on a thread's copies of parameters and both moments, so many numbers at a time.
 inline constexpr std::uint64_t kTrialArrays = 3;
 inline constexpr std::uint64_t kTrialLength = 1024;
 
-/// Of a gradient of weights over rows of a step from row `first` on: the first ones write it
-/// (PlanHints::starts_weight_gradients), the others add to it.
+/// How a weight gradient over a step's rows from row `first` on begins: the step's first rows overwrite it
+/// (PlanHints::starts_weight_gradients), later ones add to it.
 inline ChainStart start_of_gradient(std::uint64_t first) {
     return first == 0 ? ChainStart::kZero : ChainStart::kCarry;
 }

@@ -66,8 +66,8 @@ void CpuDevice::clip(const GroupCall& call) {
     note(index, kernels_.all_finite({scale, 1}));
 }
 
-// Tiles of one gradient; of the tied matrix the two gradients are added on the way: rows whose tokens do not
-// occur have an embedding gradient of +0, and adding it still turns −0 into +0.
+// Sums of squares of the tiles of one gradient. The two gradients of the tied matrix are added on the way.
+// Rows of tokens that do not occur have an embedding gradient of +0; adding that still turns −0 into +0.
 void CpuDevice::square_tensor(const GroupCall& call, std::size_t operand, float* sums) {
     const Operator* tied = find(call.group, Kind::kTiedGradient);
     const program::TensorId id = find(call.group, Kind::kGlobalNorm)->operands[operand];
@@ -178,7 +178,7 @@ bool CpuDevice::state_is_moderate(const GroupCall& call) {
     return moderate;
 }
 
-// The whole update on copies, a piece at a time; what it would write is looked at and dropped.
+// Runs the whole update on copies, a piece at a time, checks the results and drops them.
 void CpuDevice::try_update(const GroupCall& call) {
     for (const std::uint32_t index : call.group.operators) {
         const Operator& one = program_->operators[index];

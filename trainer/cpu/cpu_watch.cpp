@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of which tensors the device finds the largest magnitudes while it writes them: those that exact-integer
-// products read and operators over rows write. Attention's heads write parts of rows, of which nobody has a
-// whole one at hand.
+// Chooses the tensors whose largest magnitudes the device finds while it writes them: those that
+// exact-integer products read and that operators over rows write. Tensors of attention are left out, because
+// each head writes only parts of rows.
 #include <algorithm>
 
 #include "trainer/cpu/cpu_device.hpp"

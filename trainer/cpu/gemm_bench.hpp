@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench gemm` (through trainer/devices) the processor's matrix products alone.
+// The processor's matrix products without anything else, for `assay bench gemm` (through trainer/devices).
 #pragma once
 
 #include <functional>

@@ -6,7 +6,7 @@ inline namespace ASSAY_MACHINE {
 
 void CardBands::give_back() {
     if (room_ == nullptr) return;
-    lanes_.join(CardLane::kWork);  // a part that copies wait for is not another's yet
+    lanes_.join(CardLane::kWork);  // copies may still use the room
     lanes_.card().release(room_);
     room_ = nullptr;
     size_ = 0;
@@ -32,7 +32,7 @@ void CardBands::fill(void* at, const void* from, std::uint64_t bytes, HostMemory
 void CardBands::filled() { lanes_.join(CardLane::kWork); }
 
 void CardBands::take(void* to, const void* at, std::uint64_t bytes) {
-    // Of several arrays of a part the first has waited for the launches.
+    // The first array of a part waits for the launches; further ones of that part need not.
     if (!is_taken_) lanes_.join(CardLane::kCopies);
     is_taken_ = is_open_ = true;
     lanes_.copy(CardLane::kCopies, Direction::kToHost, to, at, bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CudaDevice CardBands: host arrays on their way through a card, a part at a time. While kernels work
-// on one part the next is on its way.
+// CardBands streams host arrays through a card for CudaDevice, a part at a time. While kernels work on one
+// part, the next one is copied.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// Memory of the host as a copy finds it.
+/// The kind of host memory that a copy reads.
 enum class HostMemory : std::uint8_t { kPinned, kPlain };
 
-/// For each part: begin(), fill() what it reads, filled(), launches, take() what it wrote, end(). After the
-/// last, finish().
+/// Calls for each part: begin(), fill() what kernels read, filled(), launches, take() what kernels wrote,
+/// end(). After the last part: finish().
 class CardBands {
 public:
     explicit CardBands(CardLanes& lanes) : lanes_(lanes) {}
@@ -22,27 +22,27 @@ public:
     CardBands& operator=(const CardBands&) = delete;
     ~CardBands() { give_back(); }
 
-    /// Room for `bytes` on the card, of any value, until its end(). Throws DeviceFailure.
+    /// Returns room for `bytes` on the card, uninitialised, valid until end(). Throws DeviceFailure.
     std::byte* begin(std::uint64_t bytes);
-    /// Of plain memory the bytes may change as soon as it returns.
+    /// Copies from the host. Bytes in plain memory may change as soon as it returns.
     void fill(void* at, const void* from, std::uint64_t bytes, HostMemory memory);
-    /// Launches from now on find what was filled.
+    /// Launches from now on come after the copies of fill().
     void filled();
-    /// Copies to pinned memory what the launches so far made.
+    /// Copies the results of the launches so far to pinned memory.
     void take(void* to, const void* at, std::uint64_t bytes);
     void end();
-    /// Work ordered from now on begins after all that was taken: who waits for it finds that, too.
+    /// Orders all later work after the copies of take(), so that waiting for it waits for them, too.
     void finish();
 
 private:
     void give_back();
 
     CardLanes& lanes_;
-    std::byte* room_ = nullptr;  // of two parts
-    std::uint64_t size_ = 0;     // of one
+    std::byte* room_ = nullptr;  // for two parts
+    std::uint64_t size_ = 0;     // bytes of one part
     std::size_t turn_ = 0;
     Ticket free_[2];         // when copies may fill a part again
-    bool is_taken_ = false;  // of the part at hand
+    bool is_taken_ = false;  // something was taken of the current part
     bool is_open_ = false;   // something was taken since finish()
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives cards what plans may use of their memory.
+// How much of a card's memory plans may use.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace assay::trainer::cuda {
 
-/// Bytes, of a card that has `free` of `total` now: those `given` by its owner; without them (0) what is
-/// free, less a sixteenth of the card, which drivers and libraries take later. kPreflight when so many are
-/// not free.
+/// Returns the bytes that plans may use of a card with `free` of `total` bytes free now: `given`, which its
+/// owner chose, or, when that is 0, the free bytes less a sixteenth of the card, which drivers and libraries
+/// take later. kPreflight when so many bytes are not free.
 base::Outcome<std::uint64_t> card_budget(const std::string& name, std::uint64_t given, std::uint64_t free,
                                          std::uint64_t total);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CudaDevice CardLanes: what is ordered on a card, what of it is known to be done, and copies of any
-// memory of the host by way of pinned memory. CardRoom is memory of the card that grows with what is asked of
-// it.
+// CardLanes orders work on a card for CudaDevice, tracks which of it is known to be done, and copies any
+// memory of the host by way of pinned memory. CardRoom is memory of the card that grows on demand.
 #pragma once
 
 #include <cstdint>
@@ -15,46 +14,46 @@ inline namespace ASSAY_MACHINE {
 
 class CardLanes {
 public:
-    /// `staging` bytes of pinned memory, at least 1,024, are taken at the first copy.
+    /// The first copy allocates `staging` bytes of pinned memory. REQUIRES staging >= 1,024.
     CardLanes(Card& card, std::uint64_t staging) : card_(card), size_(staging) {}
     CardLanes(const CardLanes&) = delete;
     CardLanes& operator=(const CardLanes&) = delete;
     ~CardLanes();
 
     [[nodiscard]] Card& card() { return card_; }
-    /// For a launch.
+    /// The stream for a launch.
     [[nodiscard]] LaunchStream stream();
-    /// Zeros, on kWork.
+    /// Writes zeros, on kWork.
     void zero(void* at, std::uint64_t bytes);
-    /// Between the card and pinned memory, or on the card.
+    /// Copies between the card and pinned memory, or on the card.
     void copy(CardLane lane, Direction direction, void* to, const void* from, std::uint64_t bytes);
     /// Card::discard.
     void discard(CardLane lane, void* at, std::uint64_t bytes);
-    /// Of all that was ordered on the lane so far.
+    /// The ticket of all work that was ordered on the lane so far.
     [[nodiscard]] Ticket record(CardLane lane);
-    /// The ticket after which copies may fill what allocate() gave: work before it may still use that memory.
+    /// The ticket after which copies may fill memory from allocate(). Earlier work may still use it.
     [[nodiscard]] Ticket allocated();
     void hold(CardLane lane, Ticket until);
-    /// What is ordered on `lane` from now on begins after all that was ordered on the other.
+    /// Work ordered on `lane` from now on begins after all work that was ordered on the other lane.
     void join(CardLane lane);
 
     /// Copies from the host, whose bytes may change as soon as it returns. Throws DeviceFailure.
     void to_card(CardLane lane, void* to, const void* from, std::uint64_t bytes);
-    /// Waits for all that was ordered on kWork so far and copies to the host; leaves `to` alone once the card
-    /// has failed. Throws DeviceFailure.
+    /// Waits for all work that was ordered on kWork so far and copies to the host. Does not change `to` once
+    /// the card has failed. Throws DeviceFailure.
     void to_host(void* to, const void* from, std::uint64_t bytes);
 
-    /// Waits for what was ordered on both lanes; not at all where it is known to be done.
+    /// Waits for all work of both lanes, unless that is known to be done.
     void finish();
 
 private:
-    // Bytes of pinned memory that are in use until a ticket is done.
+    // A range of pinned memory that is in use until a ticket is done.
     struct Piece {
         std::uint64_t first = 0, last = 0;
         Ticket until;
     };
-    [[nodiscard]] std::uint64_t most() const { return size_ / 4; }  // bytes of a piece
-    // Pinned memory that nobody needs; the caller says until when it does.
+    [[nodiscard]] std::uint64_t most() const { return size_ / 4; }  // the most bytes of a piece
+    // Returns pinned memory that is not in use. The caller then declares by occupy() until when it is.
     std::byte* stage(std::uint64_t bytes);
     void occupy(const std::byte* at, std::uint64_t bytes, Ticket until);
     [[nodiscard]] bool is_done(Ticket ticket) const { return ticket.number <= done_[index(ticket.lane)]; }
@@ -71,13 +70,13 @@ private:
     bool is_ordered_[2] = {false, false};
     std::uint64_t last_[2] = {0, 0};
     std::uint64_t done_[2] = {0, 0};
-    // By lane: the last ticket of the other one that it was held for; and the first ticket of kWork that
-    // covers its.
+    // By lane: the last ticket of the other lane that it was held for. `held_at_`: the first ticket of kWork
+    // after its last hold. When that is done, so are the copies that kWork was held for.
     std::uint64_t held_[2] = {0, 0};
     std::uint64_t held_at_ = 0;  // 0: none
 };
 
-/// Memory of a card that grows with what is asked of it.
+/// Memory of a card that grows on demand.
 template <class T>
 class CardRoom {
 public:
@@ -88,7 +87,7 @@ public:
         if (at_ != nullptr) lanes_.card().release(at_);
     }
 
-    /// Room for `count` numbers; what was there is lost where it grows. Throws DeviceFailure.
+    /// Returns room for `count` numbers. When it grows, its content is lost. Throws DeviceFailure.
     [[nodiscard]] OutputArray<T> of(std::uint64_t count) {
         if (count > count_) {
             if (at_ != nullptr) lanes_.card().release(at_);
@@ -102,14 +101,14 @@ public:
         array.count = count;
         return array;
     }
-    /// The numbers, at the front.
+    /// Copies the numbers to its front.
     void put(std::span<const T> numbers) {
         const OutputArray<T> array = of(numbers.size());
         if (!numbers.empty())
             lanes_.to_card(CardLane::kWork, array.data, numbers.data(), numbers.size_bytes());
     }
     void put(T number) { put(std::span<const T>(&number, 1)); }
-    /// The first number, after all work ordered so far; `number` once the card has failed.
+    /// Returns the first number, after all work ordered so far; `number` once the card has failed.
     [[nodiscard]] T first(T number) const {
         lanes_.to_host(&number, at_, sizeof(T));
         return number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives RuntimeCard where its memory and its stream of work come from: CUDA's runtime
-// (card_pool_runtime.cpp), or LibTorch (card_pool_torch.cpp), so that both in one process share one cache of
-// memory. One of the two is linked.
+// CardPool is the source of RuntimeCard's memory and of its stream of work: CUDA's runtime
+// (card_pool_runtime.cpp), or LibTorch (card_pool_torch.cpp), so that RuntimeCard and LibTorch in one process
+// share one cache of memory. One of the two files is linked.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,20 +18,20 @@ public:
     CardPool& operator=(const CardPool&) = delete;
     virtual ~CardPool() = default;
 
-    /// Null where none could be made.
+    /// The stream of work; null when none could be made.
     [[nodiscard]] virtual cudaStream_t stream() const = 0;
-    /// Memory for what is ordered on the stream from now on. Null: there is not enough; `error` is something
-    /// else.
+    /// Allocates memory for work that is ordered on the stream from now on. Null when there is not enough;
+    /// `error` tells of any other failure.
     virtual void* allocate(std::uint64_t bytes, cudaError_t& error) = 0;
-    /// After what was ordered on the stream so far.
+    /// Frees memory, after the work that was ordered on the stream so far.
     virtual cudaError_t release(void* at) = 0;
 };
 
-/// Of card `number`, which is the calling thread's.
+/// Makes the pool of card `number`. REQUIRES that this is the calling thread's current card.
 std::unique_ptr<CardPool> make_card_pool(int number);
 
-/// Gives back to card `number`, which is the calling thread's, what pools of this process keep and nobody
-/// uses.
+/// Gives memory that this process's pools keep unused back to card `number`. REQUIRES that this is the
+/// calling thread's current card.
 void give_back_unused(int number);
 
 }  // namespace assay::trainer::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory by LibTorch's caching allocator and a stream of LibTorch's pool, where the LibTorch that was found
-// has CUDA. Compiled to an object; no card has run it.
+// Memory from LibTorch's caching allocator and a stream of LibTorch's pool, for builds whose LibTorch has
+// CUDA. It was compiled to an object; no card has run it.
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>

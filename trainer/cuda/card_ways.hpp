@@ -6,11 +6,11 @@
 namespace assay::trainer::cuda {
 
 struct CardWays {
-    /// Products are planned for so many processors (kernels/split_k.hpp); 0: for those that the card has.
-    /// When a number is given, small products go the ways of large ones.
+    /// Multiprocessors for which products are planned (kernels/split_k.hpp); 0: as many as the card has.
+    /// Tests and the self-test name a number, so that small products take the code paths of large ones.
     unsigned processors = 0;
-    /// Attention of profile i16 makes its squares again instead of storing them (attention_i16.hpp), if the
-    /// card has the shared memory for it.
+    /// Attention of profile i16 recomputes its squares wherever they are needed instead of storing them
+    /// (attention_i16.hpp), if the card has the shared memory for that.
     bool fused_attention = true;
     /// Tiles of large products that are left over are cut along k (kernels/split_k.hpp).
     bool cut_products = true;

@@ -167,7 +167,7 @@ std::vector<base::Hash256> CudaDevice::array_roots(const std::vector<program::Te
     return found;
 }
 
-// A copy from a card that failed left its target alone: a root of that would be nobody's.
+// A copy from a failed card does not change its target, so a root of that would be wrong.
 void CudaDevice::require_sound() {
     if (card_->has_failed()) throw DeviceFailure(card_->check().error());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of profile i16 whose squares never lie in memory: its operands become digits, and a kernel makes
-// each output of them (kernels/attention_i16.hpp).
+// Fused attention of profile i16, whose squares never lie in memory: its operands become digits, from which
+// one kernel makes each output (kernels/attention_i16.hpp).
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/product_rule.hpp"
 #include "contracts/base/check.hpp"

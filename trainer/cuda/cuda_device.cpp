@@ -58,16 +58,16 @@ CudaDevice::~CudaDevice() {
 
 PlanHints CudaDevice::hints() const {
     PlanHints hints{.tokens = 2048, .head_rows = 2048, .starts_weight_gradients = true};
-    // A card's time for the head's gradient is that of its longest chain, over all words: many rows beside
-    // each other, or few, take it alike.
+    // On a card the head's gradient takes the time of its longest chain, which goes over all words, whether
+    // there are many rows or few.
     hints.logits = std::uint64_t{1} << 30U;
     constexpr std::uint64_t kPiece = 256;  // bytes that a warp reads at a time, and more
     hints.alignment = kPiece / sizeof(float);
-    // A step is bound by its memory's rate sooner than a processor's: it is not read twice to save room that
-    // nobody needs.
+    // A card's step is bound by the bandwidth of its memory more than a processor's, so it does not read
+    // twice to save memory that no budget asks for.
     hints.worth_rematerialising = UINT64_MAX;
-    // A launch has so many blocks along y and z, at most: rows of the embedding's gradient, and matrices of
-    // attention. Of the head's gradient in i16 the vocabulary lies along y, at least 32 tokens a block.
+    // The most blocks of a launch along y and z: rows of the embedding's gradient, and matrices of attention.
+    // In i16 the head's gradient has the vocabulary along y, with at least 32 tokens in a block.
     constexpr std::uint64_t kMostBlocks = 65'535;
     hints.most_at_once = kMostBlocks;
     hints.most_vocabulary = 32 * kMostBlocks;

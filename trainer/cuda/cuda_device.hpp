@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaDevice gives a GPU, or an emulated one, as a Device: every operator, root and end of a round is
-// launched on a Card. Adopted arrays are copies on it; streamed ones stay with the host and go through it a
-// part at a time. Logits exist for some rows at a time, squares of attention, where it is not fused, for some
-// heads.
+// CudaDevice is a GPU, or an emulated one, as a Device: it launches every operator, root and end of a round
+// on a Card. Adopted arrays are copies on the card; streamed ones stay with the host and pass through the
+// card a part at a time. Logits exist for some rows at a time. Squares of attention, unless it is fused,
+// exist for some heads at a time.
 #pragma once
 
 #include <memory>
@@ -26,9 +26,10 @@ struct CudaOptions {
     std::uint64_t staging = std::uint64_t{8} << 20U;  ///< bytes of pinned memory for copies
     std::uint64_t band = std::uint64_t{1}
                          << 20U;  ///< numbers of a streamed array that are on the card at a time
-    /// Bytes of squares of one kind that a group of attention has at a time, but for one group of heads. 24
-    /// heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card; more only leave its cache. Of
-    /// fused attention they are the bytes of its operands' digits: some 140 such heads.
+    /// Bytes of attention's squares of one kind that exist at a time (more if one group of heads needs more).
+    /// The default holds 24 heads of 1,024 tokens: their 384 tiles of 64 queries fill a large card, and more
+    /// would only leave its cache. With fused attention the limit is for its operands' digits: some 140 such
+    /// heads.
     std::uint64_t squares = std::uint64_t{96} << 20U;
     CardWays ways = {};
 };
@@ -41,7 +42,7 @@ public:
     [[nodiscard]] std::string_view name() const override { return card_->name(); }
     [[nodiscard]] PlanHints hints() const override;
     [[nodiscard]] std::optional<std::uint64_t> capacity() const override { return card_->capacity(); }
-    /// Waits for what was ordered, if anything was since the last wait.
+    /// Waits for ordered work, if there is any since the last wait.
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override;
@@ -66,7 +67,7 @@ public:
     void run(const GroupCall& call) override;
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
-    /// By the kind of group and the kernel.
+    /// Parts are named by kind of group and kernel.
     [[nodiscard]] std::vector<WorkTime> timed(const std::function<void()>& work) override;
 
     [[nodiscard]] bool is_finite(DeviceView array) override;
@@ -76,7 +77,7 @@ public:
                      std::span<base::Hash256> out) override;
     [[nodiscard]] base::Outcome<base::Hash256> update_root(const std::vector<program::TensorInfo>& tensors,
                                                            std::span<const std::int64_t> update) override;
-    /// Codecs and outer optimizers without a kernel run as their rows have them.
+    /// Codecs and outer optimizers without a kernel run as their rows define them, on the host.
     [[nodiscard]] base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,
                                                std::span<std::int64_t> update) override;
     [[nodiscard]] base::Outcome<bool> merge(const RoundLaw& law,
@@ -91,7 +92,7 @@ private:
     void require_sound();
     using Operator = program::Operator;
 
-    // An operator, where its tensors lie, and how many tokens' rows of them it takes.
+    // An operator, the addresses of its tensors, and the number of tokens whose rows it works on.
     struct OperatorCall {
         const Operator& one;
         std::span<float* const> tensors;
@@ -99,16 +100,17 @@ private:
         std::uint64_t rows = 0;
         [[nodiscard]] const float* in(std::size_t i) const { return tensors[one.operands[i]]; }
     };
-    // The products of attention's backward pass, and the forward one that it makes again.
+    // The products of attention's backward pass, and the product of the forward pass that it makes again.
     struct GradientProducts {
         OperatorCall by_value, by_probability, by_query, by_key, scores;
     };
-    // Query heads of a micro-batch, whole groups that share keys: of one sequence, or all of some sequences.
+    // Query heads of a micro-batch, in whole groups that share keys: some heads of one sequence, or all heads
+    // of some sequences.
     struct HeadRange {
         std::uint64_t sequence = 0, sequences = 0;
         std::uint64_t head = 0, heads = 0;
     };
-    // `matrices` products c = a · b, strided, with what the causal mask leaves.
+    // `matrices` products c = a · b of strided operands, under the causal mask.
     struct Products {
         unsigned m = 0, n = 0, k = 0, matrices = 1;
         OperandView a, b;  // (i, k) and (k, j)
@@ -120,9 +122,9 @@ private:
         bool carry = false;
         NumberWatch watch;
     };
-    // Operands of fused attention whose digits exist at a time.
+    // Operands of fused attention whose digits exist at the same time.
     static constexpr std::uint64_t kAttentionOperands = 5;
-    // Where the digits of one lie for a head; the other operands take no more.
+    // The place of one operand's digits for a head; no other operand takes more.
     [[nodiscard]] static DigitPlace attention_digits(const program::ModelConfig& model);
     // Digits of one operand, and room for those of later products.
     struct Digited {
@@ -135,15 +137,15 @@ private:
         return {program_->operators[index], tensors, index, row_count()};
     }
     void run_one(const OperatorCall& call, UpdatePass pass);
-    // Groups of which tensors exist a part at a time, in scratch (cuda_groups.cpp).
+    // Groups with tensors of which only a part exists at a time, in scratch (cuda_groups.cpp).
     void attention(const GroupCall& call);
     void attention_gradient(const GroupCall& call);
     [[nodiscard]] GradientProducts gradient_products(const GroupCall& call) const;
-    // The same where no square lies in memory (cuda_attention.cpp).
+    // The same without squares in memory (cuda_attention.cpp).
     void fused_attention(const GroupCall& call);
     void fused_attention_gradient(const GroupCall& call);
     [[nodiscard]] AttentionI16Args attention_args(const OperatorCall& scores, const HeadRange& range);
-    // A range's operand as digits: of query heads, or of key heads.
+    // Packs a range's operand as digits: of key heads if `of_keys`, else of query heads.
     enum class HeadLines : std::uint8_t { kTokens, kNumbers };
     Digits pack_heads(Digited& into, HeadLines lines, const OperatorCall& call, std::size_t operand,
                       const HeadRange& range, std::uint64_t column, bool of_keys);
@@ -152,16 +154,16 @@ private:
     void logits(const GroupCall& call);
     void collect(const GroupCall& call);
     void update(const GroupCall& call);
-    // A group's operator by its kind; null: it has none.
+    // The index of a group's operator of this kind; null when it has none.
     [[nodiscard]] const std::uint32_t* find(const Group& group, program::OperatorKind kind) const;
-    // Addresses of a group's tensors, in which it places those that lie in its scratch.
+    // Addresses of a group's tensors. The group adds those of tensors that lie in its scratch.
     std::vector<float*>& places_of(const GroupCall& call);
     [[nodiscard]] std::uint32_t writer_of(program::TensorId id) const;
-    // Query heads that attention takes at a time where each needs so many bytes, and all of the micro-batch
-    // in such parts.
+    // The number of query heads that attention works on at a time if each needs so many bytes; and the
+    // micro-batch's heads in such parts.
     [[nodiscard]] std::uint64_t heads_at_a_time(const program::ModelConfig& model, std::uint64_t bytes) const;
     [[nodiscard]] std::vector<HeadRange> ranges(std::uint64_t bytes) const;
-    // What a head needs: its square, or, where attention is fused, the digits of its operands.
+    // Bytes that a head needs: for its square or, in fused attention, for the digits of its operands.
     [[nodiscard]] std::uint64_t square_bytes(const program::ModelConfig& model) const;
     [[nodiscard]] std::uint64_t head_bytes(const program::Program& program) const;
     [[nodiscard]] bool fuses_attention(const program::Program& program) const;
@@ -170,9 +172,9 @@ private:
     void norms(const OperatorCall& call);
     void columns(const OperatorCall& call, ColumnKind kind);
     void linear(const OperatorCall& call);
-    // With `carry` it adds to what is there, else it writes.
+    // Adds to the gradient with `carry`, else overwrites it.
     void weight_gradient(const OperatorCall& call, bool carry);
-    // `squares` are the range's.
+    // `squares` are those of the range.
     void attention_product(const OperatorCall& call, const HeadRange& range, float* squares);
     void shared_gradient(const OperatorCall& call, const HeadRange& range, float* squares);
     [[nodiscard]] const float* rows_from(const OperatorCall& call, std::size_t operand,
@@ -184,10 +186,10 @@ private:
     void loss(const OperatorCall& call);
     void embedding(const OperatorCall& call);
     void find_places();
-    // With `watching` it looks at the gradients, too, which nobody has looked at.
+    // With `watching` it also checks that the gradients are finite, which no other kernel has checked.
     void norm(const OperatorCall& call, bool watching);
     void update_one(const OperatorCall& call, UpdatePass pass);
-    // Of moments that stay with the host.
+    // AdamW with moments that stay with the host.
     void update_streamed(const AdamWArgs& all, UpdatePass pass);
 
     void multiply(const Operator& one, const Products& products);
@@ -195,20 +197,21 @@ private:
     Digits pack(Digited& into, DigitPlace place, OperandView from, Mask mask, unsigned matrices);
     [[nodiscard]] NumberWatch watch(std::uint32_t index) const { return {diverged_.data(), index}; }
 
-    // Where the numbers of a whole array lie.
+    // The memory in which a whole array lies.
     enum class Place : std::uint8_t { kCard, kPinned, kPlain };
     [[nodiscard]] Place place_of(const float* at) const;
     [[nodiscard]] Place place_of(const std::int64_t*) const {
         return Place::kPlain;
     }  // updates are the host's
-    // Calls work(first, count, at) on parts of an array, each on the card: a streamed one's in turn.
+    // Calls work(first, count, at) on parts of an array, with each part on the card. A streamed array passes
+    // through the card part by part.
     template <class T, class Work>
     void in_parts(std::span<const T> array, Place place, std::uint64_t part, const Work& work);
     // Digests of a matrix's tiles.
     template <class T>
     void tile_digests(std::uint64_t cols, std::span<const T> matrix, Place place,
                       OutputArray<std::uint64_t> digests);
-    // Roots of arrays that are cut into tensors.
+    // Roots of arrays that consist of these tensors.
     template <class T>
     std::vector<base::Hash256> array_roots(const std::vector<program::TensorInfo>& tensors,
                                            std::span<const std::span<const T>> arrays);
@@ -226,17 +229,17 @@ private:
                                        std::span<const program::Contribution> contributions,
                                        DeviceArray parameters, DeviceArray outer_momentum);
 
-    // An array of the host and where its numbers are meanwhile.
+    // An adopted array of the host, and the place of its numbers.
     struct Held {
         float* at = nullptr;
         float* host = nullptr;  // null: only read
         std::uint64_t count = 0;
         Place place = Place::kCard;
-        std::optional<Ticket> coming;  // of a copy that no work was held for yet
+        std::optional<Ticket> coming;  // the copy to the card, while no work was held for it yet
     };
     Held& held(const float* at);
     [[nodiscard]] const Held* holder_of(const float* at) const;
-    // Holds work until the adopted array in which the address lies is there.
+    // Holds work until the adopted array that contains the address is on the card.
     void settle(const float* at);
 
     CudaOptions options_;
@@ -249,8 +252,8 @@ private:
     StepNumbers numbers_;
     std::uint64_t context_ = 0;
     std::uint64_t first_ = 0, sequences_ = 0;
-    CardRoom<unsigned> diverged_;  // first operator with a number that was not finite
-    CardRoom<unsigned> failed_;    // the same of a whole array
+    CardRoom<unsigned> diverged_;  // first operator with a number that is not finite
+    CardRoom<unsigned> failed_;    // the same for a whole array
     CardRoom<std::uint32_t> gathered_;
     CardRoom<float> loss_total_;
     std::vector<std::uint32_t> loaded_;  // inputs on the host
@@ -258,15 +261,15 @@ private:
     // Tokens of the micro-batch that occur, and the places of each.
     std::uint64_t token_count_ = 0;
     CardRoom<std::uint32_t> token_, token_first_, places_;
-    // Of a step whose embedding has a compact gradient: each word's row of it.
+    // For a step with a compact embedding gradient: the row of each word in it.
     std::vector<std::uint32_t> row_of_word_;
-    std::uint64_t word_count_ = 0;  // that occur
+    std::uint64_t word_count_ = 0;  // words that occur
     CardRoom<std::uint32_t> word_rows_;
     std::vector<float*> group_places_;
     std::optional<program::ModelConfig> rope_model_;
     CardRoom<float> rope_cos_, rope_sin_;
     Digited left_, right_;
-    CardRoom<float> parts_;  // of products that are cut along k
+    CardRoom<float> parts_;  // partial results of products that are cut along k
     Digited value_digits_, slope_digits_,
         number_digits_;  // fused attention's, beside queries left, keys right
     std::vector<Held> adopted_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of operators of which some tensors never lie in memory as a whole: squares of attention, of some
-// heads at a time where attention is not fused (cuda_attention.cpp), and logits, of some rows. Between the
-// passes only the maximum and the sum of each row of a square are kept: the backward pass makes the same
+// Groups with tensors that never lie in memory as a whole: squares of attention, for some heads at a time
+// unless attention is fused (cuda_attention.cpp), and logits, for some rows at a time. Between the passes
+// only the maximum and the sum of each row of a square are kept; the backward pass computes the same
 // probabilities again.
 #include <algorithm>
 
@@ -138,7 +138,7 @@ void CudaDevice::attention_gradient(const GroupCall& call) {
         float* const p = call.scratch;
         float* const slopes = call.scratch + rows * context_;
         attention_product(products.scores, range, p);
-        // The forward pass has looked at the same scores.
+        // The forward pass has checked the same scores.
         softmax_rows(stream(), SoftmaxKind::kAgain,
                      {.rows = rows,
                       .context = context_,
@@ -161,7 +161,7 @@ void CudaDevice::attention_gradient(const GroupCall& call) {
     }
 }
 
-// Logits become their own gradient in place, and are used up before the next rows' are made.
+// Logits become their own gradient in place, which is used before the logits of the next rows are computed.
 void CudaDevice::head(const GroupCall& call) {
     const std::uint32_t forward = *find(call.group, Kind::kHead);
     const std::uint32_t* const input_gradient = find(call.group, Kind::kHeadInputGradient);
@@ -213,7 +213,7 @@ void CudaDevice::logits(const GroupCall& call) {
     linear(part);
 }
 
-// The norm reads every gradient, and notes once more who wrote one that is not finite.
+// The norm reads every gradient, and so notes again the operator that wrote one that is not finite.
 void CudaDevice::collect(const GroupCall& call) {
     for (const std::uint32_t index : call.group.operators) {
         const OperatorCall one = call_of(index, call.tensors);
@@ -235,8 +235,9 @@ void CudaDevice::collect(const GroupCall& call) {
     }
 }
 
-// One stream of work: whatever is not finite is known on the card before kApply looks, and the host waits for
-// nothing. All parameters change or none: whether one would not be finite is known only after all were tried.
+// kTry and kApply are in one stream of work, so the card knows of every number that is not finite before
+// kApply reads that, and the host need not wait. Either all parameters change or none; whether one would not
+// be finite is known only after all were tried.
 void CudaDevice::update(const GroupCall& call) {
     for (const UpdatePass pass : {UpdatePass::kTry, UpdatePass::kApply}) {
         for (const std::uint32_t index : call.group.operators) run_one(call_of(index, call.tensors), pass);

@@ -64,11 +64,11 @@ float* CudaDevice::adopt(std::span<float> host) {
     float* const at = allocate(host.size());
     adopted_.push_back({at, host.data(), host.size(), Place::kCard, std::nullopt});
     if (host.empty()) return at;
-    // Beside the work, which is held for it where it needs it.
+    // The copy runs next to the work; work that needs it is held until it is done.
     lanes_.hold(CardLane::kCopies, lanes_.allocated());
     try {
         lanes_.to_card(CardLane::kCopies, at, host.data(), host.size_bytes());
-    } catch (const std::bad_alloc&) {  // nobody has its address to drop it
+    } catch (const std::bad_alloc&) {  // the caller has no address to drop
         adopted_.pop_back();
         release(at);
         throw;
@@ -92,7 +92,7 @@ float* CudaDevice::adopt_streamed(std::span<float> host) {
 }
 
 const float* CudaDevice::adopt_streamed_read_only(std::span<const float> host) {
-    // It is looked at where it lies: the host changes none of it.
+    // The host does not change it, so it is read where it lies.
     adopted_.push_back({const_cast<float*>(host.data()), nullptr, host.size(), Place::kPlain, std::nullopt});
     return host.data();
 }
@@ -159,7 +159,7 @@ OperandSides operand_sides(const program::Program& program, const program::Opera
     }
 }
 
-// Digits of fused attention's operands, one of which takes so much of each head; no heads: it is not fused.
+// Digits of fused attention's operands; `of_head` is one operand's place for a head. No heads: not fused.
 struct FusedDigits {
     std::uint64_t heads = 0, operands = 0;
     DigitPlace of_head;
@@ -241,7 +241,7 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     // Parts of streamed arrays: two of a merge's, the largest; an update's numbers.
     const std::uint64_t band = std::max(options_.band, kTile * widest_parameter);
     bytes += room(2 * 4 * kWord * band) + room(2 * kWord * options_.band);
-    // What the host looks at, and what a merge is told.
+    // The numbers that the host looks at, and the arguments of a merge.
     constexpr std::uint64_t kSmall = 8, kMostUpdates = 1024;
     return bytes + kSmall * room(0) + 2 * room(kMostUpdates * sizeof(std::uint64_t));
 }

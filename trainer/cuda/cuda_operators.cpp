@@ -167,7 +167,7 @@ void CudaDevice::embedding(const OperatorCall& call) {
                                   .out = rows,
                                   .watch = watch(call.index)});
     if (call.one.outputs.size() == 1) return;
-    // Of positions each sequence has one row.
+    // Each position has one row in each sequence.
     add_sequences(stream(), {sequences_, context_ * width, call.in(1), out(call, 1), watch(call.index)});
 }
 

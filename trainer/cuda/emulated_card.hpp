@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tests, and whoever doubts the kernels, CudaHostDevice: CudaDevice on an emulated card ("cuda-host").
-// Its memory is the host's, but nothing of it is shared: adopted arrays are copies, as on a GPU. What is
-// ordered runs late, early or in a drawn order, as the threads' order has it (lane_queues.hpp); memory that
-// is given back is given out again at once. It counts, and fails where it is told to. Slow; no miner works on
-// it.
+// CudaHostDevice is CudaDevice on an emulated card ("cuda-host"), for tests and to check the kernels without
+// a GPU. Its memory is the host's, but not shared: adopted arrays are copies, as on a GPU. Ordered work runs
+// late, early or in a random order, depending on the threads' order (lane_queues.hpp); freed memory is reused
+// at once. It counts calls, and fails where CardTroubles ask for it. Slow; no miner works on it.
 #pragma once
 
 #include <chrono>
@@ -19,20 +18,20 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// What goes wrong on a card; each counts from 0.
+/// Planted failures of a card; each counts from 0.
 struct CardTroubles {
     std::optional<std::uint64_t> no_memory_at;  ///< the allocation that fails
-    std::optional<std::uint64_t> bad_launch;    ///< the launch that does not happen
-    std::optional<std::uint64_t> lost_at;       ///< the call from which on nothing happens any more
+    std::optional<std::uint64_t> bad_launch;    ///< the launch that fails
+    std::optional<std::uint64_t> lost_at;       ///< the call from which on the card does nothing
 };
 
 struct EmulatedOptions {
-    StreamOptions stream = {};  ///< kAscending: lanes run late; kDescending: copies early; kSeeded: as drawn
+    StreamOptions stream = {};  ///< kAscending: lanes run late; kDescending: early copies; kSeeded: random
     std::uint64_t memory = 0;   ///< bytes of the card; 0: as many as the host has
     CardTroubles troubles = {};
 };
 
-/// How often a card was asked.
+/// How often a card was used.
 struct CardCounts {
     std::uint64_t waits = 0;
     std::uint64_t copies_to_card = 0;
@@ -40,8 +39,8 @@ struct CardCounts {
     std::uint64_t allocations = 0;
     std::uint64_t launches = 0;
     std::uint64_t calls = 0;  ///< of all kinds
-    std::uint64_t bytes = 0;  ///< of the card that are in use
-    std::uint64_t peak = 0;   ///< the most at a time
+    std::uint64_t bytes = 0;  ///< bytes of the card in use
+    std::uint64_t peak = 0;   ///< the most bytes in use at a time
 };
 
 class EmulatedCard final : public Card {
@@ -50,7 +49,7 @@ public:
     ~EmulatedCard() override;
 
     [[nodiscard]] const CardCounts& counts() const { return counts_; }
-    /// From now on.
+    /// Counts of the troubles begin now.
     void set_troubles(const CardTroubles& troubles);
 
     [[nodiscard]] std::string_view name() const override { return "cuda-host"; }
@@ -67,7 +66,7 @@ public:
     void hold(CardLane lane, Ticket until) override;
     void wait(Ticket until) override;
     void mark() override;
-    /// Of the host's time.
+    /// Measures the host's time.
     [[nodiscard]] std::vector<double> take_marks() override;
     [[nodiscard]] bool has_failed() override { return !failure_.empty(); }
     [[nodiscard]] base::Outcome<void> check() override;
@@ -75,7 +74,7 @@ public:
 private:
     using Blocks = std::map<const std::byte*, std::uint64_t>;  // bytes by address
 
-    // Counts a call; false: the card is lost.
+    // Counts a call; returns false when the card is lost.
     bool call();
     void launch(std::function<void()> work);
     [[nodiscard]] static bool contains(const Blocks& blocks, const void* at, std::uint64_t bytes);
@@ -88,10 +87,10 @@ private:
     CardCounts counts_;
     std::uint64_t calls_ = 0, allocations_ = 0, launches_ = 0;  // since the troubles were set
     std::string failure_;                                       // empty: none
-    std::string misplaced_;  // a copy between places where none can be; empty: none
+    std::string misplaced_;  // the first copy between impossible places; empty: none
     Blocks blocks_, pinned_;
     std::vector<std::chrono::steady_clock::time_point> marks_;
-    std::vector<std::pair<std::byte*, std::uint64_t>> kept_;  // given back, to be given out again
+    std::vector<std::pair<std::byte*, std::uint64_t>> kept_;  // freed blocks, for reuse
 };
 
 class CudaHostDevice final : public CudaDevice {

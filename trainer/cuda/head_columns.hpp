@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the device's products the places of their operands in rows of queries, keys and values.
+// Places of attention's operands in rows of queries, keys and values (qkv), for the device's products.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// Rows and columns change places.
+/// The transposed place: rows and columns change places.
 inline OperandPlace turned(OperandPlace place) {
     std::swap(place.row_stride, place.col_stride);
     return place;
 }
-/// Of matrices that several in a row share, each once.
+/// The place of shared matrices, each of them only once.
 inline OperandPlace once(OperandPlace place) {
     place.inner /= place.sharing;
     place.sharing = 1;

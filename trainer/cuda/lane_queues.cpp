@@ -39,7 +39,7 @@ bool LaneQueues::may_run(CardLane lane) const {
 
 void LaneQueues::run_next(CardLane lane) {
     Queue& mine = queue(lane);
-    // A hold stays in front until it may go: nothing behind it runs meanwhile.
+    // A hold stays in front until its ticket is done: nothing behind it runs before.
     if (!may_run(lane)) return run_to(*mine.entries.front().until);
     const Entry entry = std::move(mine.entries.front());
     mine.entries.pop_front();

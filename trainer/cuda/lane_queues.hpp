@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the emulated card LaneQueues: what was ordered on its two lanes and is not done yet. Nothing runs
-// before somebody waits for it, or copies run as early as they may, or an order is drawn: whoever relies on
-// an order that no ticket names finds another one.
+// LaneQueues holds the work that was ordered on the emulated card's two lanes and is not done yet. Work runs
+// only when somebody waits for it, or copies run as early as they may, or the order is random: code that
+// relies on an order that no ticket fixes meets another one.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class LaneQueues {
 public:
     using Work = std::function<void()>;
 
-    /// `seed`: of a drawn order.
+    /// `seed` is for kDrawn.
     LaneQueues(LaneOrder order, std::uint64_t seed) : order_(order), random_(seed) {}
 
     void order(CardLane lane, Work work);
     void hold(CardLane lane, Ticket until);
     [[nodiscard]] Ticket record(CardLane lane) const { return {lane, queue(lane).ordered}; }
-    /// Does what the ticket names, and on the other lane what that was held for.
+    /// Runs the work that the ticket stands for, and the other lane's work that it was held for.
     void run_to(Ticket until);
-    /// Does nothing of what is left.
+    /// Drops all work that is left.
     void forget();
 
 private:
@@ -46,7 +46,7 @@ private:
     // Whether the lane's next entry need not wait for the other lane.
     [[nodiscard]] bool may_run(CardLane lane) const;
     void run_next(CardLane lane);
-    // Runs what nobody waits for yet, as the order has it.
+    // Runs work that nobody waits for yet, as `order_` allows.
     void run_early();
 
     Queue queues_[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CudaDevice the time of its kernels: while a LaunchTimes lives, launches of the calling thread go
-// between two marks on the card's lane of work. Kernels still run one after another, as they are ordered; the
-// marks cost some microseconds each.
+// LaunchTimes measures CudaDevice's kernels. While it exists, every launch of the calling thread gets a mark
+// before and after it on the card's lane of work. Kernels still run one after another, as ordered. A mark
+// costs some microseconds.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ public:
     void begin(const std::type_info& kernel) override;
     void end() override;
 
-    /// Waits for all launches so far and gives the time of each kernel in each part, "PART/KERNEL", longest
-    /// first. They are forgotten. Nothing once the card has failed.
+    /// Waits for all launches so far, returns the time of each kernel in each part ("PART/KERNEL"), longest
+    /// first, and forgets them. Empty once the card has failed.
     [[nodiscard]] std::vector<WorkTime> take();
 
 private:
@@ -40,7 +40,7 @@ private:
     std::vector<std::string> launches_;
 };
 
-/// A kernel's class without namespaces and spaces: Pack<0,2,8,0> of assay::trainer::cuda::gpu::Pack<…>.
+/// A kernel's class without namespaces and spaces: Pack<0,2,8,0> for assay::trainer::cuda::gpu::Pack<…>.
 std::string kernel_name(const std::type_info& kernel);
 
 }  // namespace ASSAY_MACHINE

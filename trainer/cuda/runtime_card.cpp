@@ -16,8 +16,9 @@
 namespace assay::trainer::cuda {
 
 namespace {
-// Tickets of a lane use so many events in turn. An older one than the last round names a later ticket of the
-// same lane, whose work is done after its own: whoever waits for it waits longer, never too short.
+// Tickets of a lane use so many events in turn. The event of a ticket older than that belongs to a later
+// ticket of the same lane, whose work is done later: a wait for the old ticket may be too long, never too
+// short.
 constexpr std::uint64_t kEvents = 64;
 
 class RuntimeCard final : public Card {
@@ -95,8 +96,8 @@ public:
     void hold(CardLane on, Ticket until) override { note(cudaStreamWaitEvent(lane(on), event(until), 0)); }
     void wait(Ticket until) override { note(cudaEventSynchronize(event(until))); }
 
-    // Making an event takes longer than recording one, and what is timed would wait for it: those of the last
-    // marks are used again.
+    // Events of the last marks are used again: creating an event takes longer than recording one, and the
+    // timed work would wait for it.
     void mark() override {
         const cudaStream_t stream = lane(CardLane::kWork);
         if (spare_marks_.empty()) {
@@ -139,7 +140,7 @@ public:
     }
 
 private:
-    // The first error stays: what comes after it is not to be used.
+    // Keeps the first error: results after it must not be used.
     void note(cudaError_t error) {
         if (first_ == cudaSuccess) first_ = error;
     }
@@ -153,7 +154,7 @@ private:
     [[nodiscard]] cudaEvent_t event(Ticket ticket) const {
         return events_[static_cast<std::size_t>(ticket.lane)][ticket.number % kEvents];
     }
-    // Bytes of the card that anybody uses.
+    // Bytes of the card that are in use by any process.
     [[nodiscard]] std::uint64_t used() {
         std::size_t free = 0, total = 0;
         note(cudaMemGetInfo(&free, &total));

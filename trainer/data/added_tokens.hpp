@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the tokenizer the spellings of added tokens in a text.
+// Finds the spellings of added tokens in a text, for the tokenizer.
 #pragma once
 
 #include <array>
@@ -11,21 +11,22 @@
 
 namespace assay::trainer {
 
-/// Where a spelling was found; `number` is what add() was told.
+/// Where a spelling was found; `number` is the one that add() was given with it.
 struct AddedMatch {
     std::size_t begin = 0;
     std::size_t size = 0;
     std::size_t number = 0;
 };
 
-/// Leftmost first, then longest: the rule of Hugging Face `tokenizers` (Aho-Corasick, leftmost-longest).
+/// Finds the leftmost match, and of those the longest, as Hugging Face `tokenizers` does (Aho-Corasick,
+/// leftmost-longest).
 class AddedTokenFinder {
 public:
     /// REQUIRES a spelling that is not empty and was not added before.
     void add(std::string spelling, std::size_t number);
-    /// After the last add(), before the first find().
+    /// Call once, after the last add() and before the first find().
     void finish();
-    /// The first match that begins at `from` or behind it.
+    /// The first match that begins at `from` or later.
     [[nodiscard]] std::optional<AddedMatch> find(std::string_view text, std::size_t from) const;
     [[nodiscard]] bool empty() const { return empty_; }
 

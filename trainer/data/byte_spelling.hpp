@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives readers of tokenizer files GPT-2's printable stand-ins for bytes, in which tokenizer.json spells
-// tokens: a byte that is a visible Latin-1 character stands for itself, the others take code points from
-// 256 up, in order of the byte (openai/gpt-2, encoder.py, bytes_to_unicode).
+// GPT-2's printable stand-ins for bytes, in which tokenizer.json spells tokens. A byte that is a visible
+// Latin-1 character stands for itself; the others get code points from 256 up, in the order of the bytes
+// (openai/gpt-2, encoder.py, bytes_to_unicode).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives packing the documents of a text, cut into a training and a held-out part.
+// Reads the documents of texts and divides them into a training and a held-out part, for packing.
 #pragma once
 
 #include <string>
@@ -21,9 +21,9 @@ struct SplitTexts {
     std::uint64_t block_bytes = 0;  ///< size at which blocks are cut
 };
 
-/// Cuts documents at line ends (in a longer line, between characters) near multiples of block_bytes of the
-/// text as a whole; of every 1000 blocks `permille` at even distances are held out. Neighbouring blocks of
-/// one part in one document become one run.
+/// Cuts documents into blocks, at line ends (within a long line, between characters) near multiples of
+/// block_bytes of the whole text. Of every 1000 blocks, `permille` are held out, at even distances.
+/// Neighbouring blocks of the same part and document become one run.
 SplitTexts split_documents(const std::vector<std::string>& documents, std::uint32_t permille);
 
 }  // namespace assay::trainer

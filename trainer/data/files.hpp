@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives readers and writers whole files in and out, with errors that a person can act on.
+// Reads and writes whole files, with errors that a person can act on.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace assay::trainer {
 /// cannot be read.
 base::Outcome<base::Bytes> read_file(const std::filesystem::path& path, std::uint64_t limit);
 
-/// Writes `path` through a neighbour `path.tmp`, fsync and rename: afterwards the file is either the old
-/// one or the complete new one. Errors: kFailure (full disk, no permission, missing folder).
+/// Writes `path.tmp`, calls fsync and renames it to `path`: afterwards the file is either the old one or the
+/// complete new one. Errors: kFailure (full disk, no permission, missing folder).
 base::Outcome<void> write_file(const std::filesystem::path& path, base::ByteView bytes);
 
 /// Creates the folder and its parents; it may exist. Errors: kFailure.

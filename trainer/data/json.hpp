@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives readers of files that carry roots and ids strict JSON: repeated keys, unknown keys and wrong types
-// are refused.
+// Strict JSON for files that carry roots and ids: repeated keys, unknown keys and wrong types are refused.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@ namespace assay::trainer {
 /// after the value are refused. Errors: kUsage.
 base::Outcome<nlohmann::json> parse_json(std::string_view text, std::string_view where);
 
-/// Takes the keys of one object one by one and remembers the first thing that was wrong; the values read
-/// after that are empty. Ends with finish(), which also refuses keys that nobody asked for.
+/// Reads the keys of one object one by one and remembers the first error; values read after it are empty.
+/// Call finish() last: it returns that error, and also refuses keys that nobody asked for.
 class ObjectReader {
 public:
     ObjectReader(const nlohmann::json& value, std::string where);
@@ -32,9 +31,9 @@ public:
     base::Hash256 hash(const char* key);
     /// The value as it is; null when missing, which is an error.
     const nlohmann::json& value(const char* key);
-    /// True when the key is there; does not count as asking for it.
+    /// True when the key is present; does not count as asking for it.
     [[nodiscard]] bool has(const char* key) const;
-    /// Records a reason of the caller's, unless there is one already.
+    /// Records an error of the caller's, unless there is one already.
     void refuse(std::string what);
 
     [[nodiscard]] base::Outcome<void> finish();

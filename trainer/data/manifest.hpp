@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever packs or reads data manifest.json, what a packed data set is, by content. Schema
-// "assay.data/v2" (docs/formats/data.md).
+// Manifest is the content of manifest.json, which names the files of a packed data set by their content.
+// Schema "assay.data/v2" (docs/formats/data.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace assay::trainer {
 
-/// A file beside the manifest. `tokens` is 0 for files that hold none.
+/// A file in the manifest's folder. `tokens` is 0 for files that hold none.
 struct DataFile {
     std::string name;  ///< a plain file name: no folder, no ".."
     std::uint64_t bytes = 0;
@@ -44,8 +44,8 @@ base::Outcome<Manifest> manifest_from_json(std::string_view json);
 
 base::Outcome<Manifest> read_manifest(const std::filesystem::path& path);
 
-/// Recomputes size, blob id and token range of the three files in `folder`, and that tokenizer.json has the
-/// manifest's vocabulary. Errors: kNotFound for a missing file, kVerification for one that differs.
+/// Recomputes size, blob id and token range of the three files in `folder`, and checks that tokenizer.json
+/// has the manifest's vocabulary. Errors: kNotFound for a missing file, kVerification for one that differs.
 base::Outcome<void> check_data_files(const Manifest& manifest, const std::filesystem::path& folder);
 
 /// A short table for people.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the tokenizer Unicode normalisation of text, before it is cut into words.
+// Unicode normalisation of text, which the tokenizer does before it cuts words.
 #pragma once
 
 #include <string>

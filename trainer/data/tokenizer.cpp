@@ -248,7 +248,8 @@ private:
         if (words_.size() > kMaxCachedWords) words_.clear();
     }
 
-    /// `take` for each piece between the added tokens of `finder`, whose ids are put in their places.
+    /// Calls `take` for each piece between the added tokens of `finder`, and puts the ids of those between
+    /// them.
     template <class Take>
     base::Outcome<void> between(const AddedTokenFinder& finder, std::string_view text, const Take& take) {
         std::size_t begin = 0;

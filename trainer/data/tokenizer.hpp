@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives packing and sampling byte-level BPE as GPT-2 defines it (Radford et al. 2019; Sennrich et al. 2016
-// for the merges): added tokens are taken out of the text, the rest is put into NFC if the tokenizer asks,
-// cut into words by a pattern, and in each word, from its UTF-8 bytes, the pair with the lowest merge rank
-// is joined until none is left. Gives the same ids as Hugging Face `tokenizers` for the same file.
+// Byte-level BPE as GPT-2 defines it (Radford et al. 2019; Sennrich et al. 2016 for the merges), for packing
+// and sampling. Added tokens are taken out of the text. The rest is put into NFC if the tokenizer asks for
+// it, and cut into words by a pattern. Each word starts as its UTF-8 bytes; the pair with the lowest merge
+// rank is joined until no pair is left. Gives the same ids as Hugging Face `tokenizers` for the same file.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ namespace assay::trainer {
 /// The special token of tokenizers that are trained here.
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
-/// Largest vocabulary that is trained here; tokenizers made elsewhere may have more.
+/// Largest vocabulary that train_tokenizer makes; tokenizers made elsewhere may have more tokens.
 inline constexpr std::uint32_t kMaxTrainedVocabulary = 65536;
 
 /// What the spelling of a special token inside an input becomes.
 enum class SpecialText : std::uint8_t {
-    kOrdinary,   ///< spelled out in ordinary tokens: text of strangers cannot end a document
+    kOrdinary,   ///< ordinary tokens, so that text of strangers cannot end a document
     kRecognised  ///< the special token, as Hugging Face does by default
 };
 
-/// A token that is found in the text before words are cut. The longest of those that begin first is taken.
+/// A token that is found in the text before words are cut. The leftmost match wins, then the longest.
 struct AddedToken {
     std::uint32_t id = 0;
-    bool special = true;         ///< stands for no text; left alone under SpecialText::kOrdinary
-    bool normalised = false;     ///< looked for after NFC, in what the others left over
+    bool special = true;         ///< stands for no text; not looked for with SpecialText::kOrdinary
+    bool normalised = false;     ///< looked for after NFC, in the text that other added tokens left over
     bool in_vocabulary = false;  ///< tokenizer.json lists it in `model.vocab` too
     friend bool operator==(const AddedToken&, const AddedToken&) = default;
 };
@@ -46,23 +46,24 @@ struct BpeTables {
     std::vector<std::string> tokens;  ///< raw bytes of each token; an added token holds its spelling
     std::vector<std::pair<std::uint32_t, std::uint32_t>> merges;  ///< in order of rank
     std::vector<AddedToken> added;                                ///< by id
-    /// What Hugging Face puts around a text when asked to add special tokens; encode() never does.
+    /// Tokens that Hugging Face puts around a text when asked to add special tokens; encode() never does.
     std::vector<std::uint32_t> before_text;
     std::vector<std::uint32_t> after_text;
     SplitRule split = SplitRule::kGpt2;
     bool nfc = false;            ///< text is put into Normalisation Form C
-    bool ignore_merges = false;  ///< a word that is a token is that token, whatever the merges say
+    bool ignore_merges = false;  ///< a word that is itself a token becomes that token, without merges
     friend bool operator==(const BpeTables&, const BpeTables&) = default;
 };
 
 /// Immutable after creation; const members may be called from several threads.
 class Tokenizer {
 public:
-    /// Checks the tables: all 256 single bytes present, no token twice, every merge joins two tokens into a
-    /// third that exists, added tokens inside and by id. Errors: kUsage.
+    /// Checks the tables: all 256 single bytes are present, no token occurs twice, every merge joins two
+    /// tokens into a third that exists, and added tokens are in the vocabulary and sorted by id. Errors:
+    /// kUsage.
     static base::Outcome<Tokenizer> create(BpeTables tables);
 
-    /// Ids of `text`, which must be UTF-8 (base::is_utf8); anything else is kUsage.
+    /// Ids of `text`; kUsage when it is not UTF-8 (base::is_utf8).
     [[nodiscard]] base::Outcome<std::vector<std::uint32_t>> encode(
         std::string_view text, SpecialText special = SpecialText::kOrdinary) const;
 
@@ -73,11 +74,11 @@ public:
     [[nodiscard]] std::uint32_t vocabulary() const {
         return static_cast<std::uint32_t>(tables_.tokens.size());
     }
-    /// The special token that marks where a document begins: the first of `before_text`, else
-    /// <|begin_of_text|>, <|endoftext|>, <s>, <|end_of_text|> or </s>, the first that is there.
+    /// The special token that marks where a document begins: the first of `before_text`; without one, the
+    /// first of <|begin_of_text|>, <|endoftext|>, <s>, <|end_of_text|> and </s> that exists.
     [[nodiscard]] std::optional<std::uint32_t> begin_of_document() const { return begin_; }
-    /// The special token after which a text ends: <|endoftext|>, <|end_of_text|> or </s>, the first that is
-    /// there; else begin_of_document().
+    /// The special token after which a text ends: the first of <|endoftext|>, <|end_of_text|> and </s> that
+    /// exists; without one, begin_of_document().
     [[nodiscard]] std::optional<std::uint32_t> end_of_document() const { return end_; }
     [[nodiscard]] const BpeTables& tables() const { return tables_; }
 
@@ -112,9 +113,9 @@ private:
 };
 
 /// Learns merges from UTF-8 text until `vocabulary` tokens exist: id 0 is the special token, id 1 + b the
-/// byte b, then one token per merge. The most frequent pair wins; ties go to the pair with the smaller ids,
-/// so the result depends on the texts' words alone. Pairs seen once are never merged, and words longer than
-/// 1024 bytes take no part.
+/// byte b, then one token per merge. The most frequent pair is merged next; ties go to the pair with the
+/// smaller ids, so the result depends only on the texts' words. Pairs seen once are never merged, and words
+/// longer than 1024 bytes are left out.
 /// Errors: kUsage when vocabulary is outside [257, 65536], when a text is not UTF-8, or when the texts have
 /// too few repeated pairs for so large a vocabulary.
 base::Outcome<Tokenizer> train_tokenizer(std::span<const std::string_view> texts, std::uint32_t vocabulary);

@@ -19,8 +19,8 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxTokens = std::uint64_t{1} << 22;
 
-/// The model's members beside vocabulary and merges. An unknown token and byte fallback are for characters
-/// that no token spells, and here every byte has one.
+/// The model's members other than vocabulary and merges. An unknown token and byte fallback are for
+/// characters that no token spells, and here every byte has one.
 base::Outcome<bool> read_model_members(const json& model) {
     ASSAY_TRY(check_keys(model, "model",
                          {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",

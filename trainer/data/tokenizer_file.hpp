@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives readers and writers of tokenizers tokenizer.json, the file of Hugging Face `tokenizers` (model
-// BPE, byte level).
+// Reads and writes tokenizer.json, the file of Hugging Face `tokenizers` (model BPE, byte level).
 #pragma once
 
 #include <cstdint>
@@ -18,12 +17,12 @@ std::string tokenizer_to_json(const Tokenizer& tokenizer);
 
 /// Reads what tokenizer_to_json writes and what Hugging Face writes for byte-level BPE with the word pattern
 /// of GPT-2 or Llama 3: normalizer NFC or none, added tokens, ignore_merges, merges as arrays or as "a b"
-/// texts, a template of special tokens around texts. Refuses what would give other ids than ours, naming the
-/// field: another model, normalizer or pre-tokenizer, dropout, truncation, padding, added tokens that strip
-/// or stand for single words, holes in the ids. Errors: kUsage.
+/// texts, a template of special tokens around texts. Refuses a file that would give other ids than ours
+/// there, naming the field: another model, normalizer or pre-tokenizer, dropout, truncation, padding, added
+/// tokens that strip or stand for single words, gaps in the ids. Errors: kUsage.
 base::Outcome<Tokenizer> tokenizer_from_json(std::string_view json);
 
-/// Size up to which the file is read.
+/// Largest file that is read, in bytes.
 inline constexpr std::uint64_t kMaxTokenizerFile = std::uint64_t{64} << 20;
 
 base::Outcome<Tokenizer> read_tokenizer(const std::filesystem::path& path);

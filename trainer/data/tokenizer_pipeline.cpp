@@ -83,7 +83,7 @@ base::Outcome<void> read_pre_tokenizer(const json& part, BpeTables& tables) {
     return {};
 }
 
-// "pair" says what stands around two texts in one. Nothing here makes such inputs, so it is left alone:
+// "pair" is the template around two texts in one input. Nothing here makes such inputs, so it is ignored:
 // packing and model folders keep the file's own text.
 base::Outcome<void> read_template(const json& part, const std::string& field, BpeTables& tables) {
     ASSAY_TRY(check_keys(part, field, {"type", "single", "pair", "special_tokens"}));
@@ -109,7 +109,7 @@ base::Outcome<void> read_template(const json& part, const std::string& field, Bp
     return {};
 }
 
-// ByteLevel as a post-processor moves offsets and leaves ids alone.
+// ByteLevel as a post-processor changes offsets, and no ids.
 base::Outcome<void> read_post_processor(const json& part, const std::string& field, BpeTables& tables) {
     const std::string type = type_of(part);
     if (part.is_null() || type == "ByteLevel") return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the reader of tokenizers the parts of tokenizer.json around its model: normalizer, pre_tokenizer,
-// post_processor, decoder.
+// Reads and writes the parts of tokenizer.json around its model: normalizer, pre_tokenizer, post_processor,
+// decoder.
 #pragma once
 
 #include <initializer_list>
@@ -11,20 +11,21 @@
 
 namespace assay::trainer {
 
-/// "tokenizer.json cannot be used: "FIELD" is VALUE; supported: …". The fix says which tokenizers are read.
+/// The error "tokenizer.json cannot be used: "FIELD" is VALUE; supported: …". Its fix says which tokenizers
+/// are read.
 base::Failed<base::Error> refuse_field(const std::string& field, const nlohmann::json& value,
                                        const std::string& supported);
 base::Failed<base::Error> refuse_tokenizer(const std::string& what);
 
-/// `value` must be an object without any other key than these. Errors: kUsage, naming the field.
+/// Checks that `value` is an object with no other keys than these. Errors: kUsage, naming the field.
 base::Outcome<void> check_keys(const nlohmann::json& value, const std::string& field,
                                std::initializer_list<const char*> known);
 
-/// The member, or null when it is not there.
+/// The member, or JSON null when it is missing.
 const nlohmann::json& member(const nlohmann::json& object, const char* key);
 
-/// Fills split, nfc, before_text and after_text; refuses every part that would give other ids or another
-/// text than ours. REQUIRES an object. Errors: kUsage.
+/// Fills split, nfc, before_text and after_text. Refuses every part that would give other ids, or another
+/// text, than our tokenizer. REQUIRES an object. Errors: kUsage.
 base::Outcome<void> read_pipeline(const nlohmann::json& root, BpeTables& tables);
 
 nlohmann::ordered_json normalizer_json(const BpeTables& tables);

@@ -157,7 +157,8 @@ KernelCode code_for(std::string_view architectures, const FoundCard& card) {
     for (std::string word; words >> word;) {
         int built = 0;
         std::from_chars(word.data(), word.data() + word.size(), built);
-        // Machine code runs on later minor versions; with instructions of its own ("90a"), on its own alone.
+        // Machine code runs on later minor versions, too. With instructions of one version ("90a") it does
+        // not.
         const bool own = word.ends_with('a');
         if (own ? built == capability : built / 10 == card.major && built <= capability)
             return KernelCode::kMachine;

@@ -93,7 +93,7 @@ private:
         const std::uint64_t place = fault_.number % program_->operators.size();
         const auto wrong = std::find(operators.begin(), operators.end(), place);
         if (wrong == operators.end()) return;
-        // In a group what lies between its operators may be in no memory: whatever the group writes is wrong.
+        // A group's intermediate tensors may not lie in memory; then one that the group writes is spoiled.
         const program::TensorId own = program_->operators[*wrong].outputs.front();
         const auto& writes = call.group.writes;
         const bool there = std::find(writes.begin(), writes.end(), own) != writes.end();

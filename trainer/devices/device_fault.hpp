@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives drills and tests DeviceFault: what a device that breaks does, so that whoever works with it can be
-// seen to go on. A device that has one is never taken for a sound one by its self-test.
+// DeviceFault makes a device break on purpose, so that drills and tests can show that its users go on. The
+// self-test finds a kWrong fault. It runs without the other kinds, which strike in the middle of work.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ namespace assay::trainer {
 enum class DeviceFaultKind : std::uint8_t {
     kMemory,  ///< no more memory: an allocation throws std::bad_alloc
     kLost,    ///< it is gone: nothing is computed any more, and check() says so
-    kDies,    ///< the process ends by SIGKILL, as a driver's crash may end it
-    kWrong,   ///< the lowest bit of the first number that an operator writes is another
+    kDies,    ///< SIGKILL ends the process, as a driver's crash may
+    kWrong,   ///< the lowest bit of the first number that an operator writes is flipped
 };
 
 struct DeviceFault {
     DeviceFaultKind kind = DeviceFaultKind::kLost;
-    /// kMemory: the allocation, kLost and kDies: the piece of work (Device::run), from 1 and from when the
-    /// device was opened; all later ones fail too. kWrong: the operator of a program, from 0,
-    /// counted round where it has fewer.
+    /// kMemory: the allocation that fails; kLost and kDies: the call of Device::run. Both count from 1 when
+    /// the device is opened, and all later ones fail, too. kWrong: the operator of a program, from 0, modulo
+    /// the program's number of operators.
     std::uint64_t number = 1;
     friend bool operator==(const DeviceFault&, const DeviceFault&) = default;
 };
 
-/// The fault that ASSAY_DEVICE_FAULT ("DEVICE memory|lost|dies|wrong NUMBER") plants in the device of this
-/// name; nothing where it names another device or is not set. kUsage for other words.
+/// Returns the fault that ASSAY_DEVICE_FAULT ("DEVICE memory|lost|dies|wrong NUMBER") plants in the device of
+/// this name; nothing when it names another device or is not set. kUsage for any other text.
 base::Outcome<std::optional<DeviceFault>> device_fault_from_environment(std::string_view device);
-/// The same of its value.
+/// The same for a given value of ASSAY_DEVICE_FAULT.
 base::Outcome<std::optional<DeviceFault>> parse_device_fault(std::string_view value, std::string_view device);
 
-/// The device, with the fault in it.
+/// Wraps the device so that it has the fault.
 std::unique_ptr<Device> with_fault(std::unique_ptr<Device> device, const DeviceFault& fault);
 
 }  // namespace assay::trainer

@@ -114,7 +114,7 @@ private:
     [[nodiscard]] std::span<const std::int64_t> update_part(const Source& source) const {
         return part_of(tensor_of(source), arrays_.merged[source.array].update);
     }
-    // Without the tree, of which the updates of many slots would have many.
+    // Without trees: the updates of many slots would need many.
     [[nodiscard]] base::Hash256 root_of(const Source& source) {
         const program::TensorInfo& tensor = tensor_of(source);
         if (source.from == Source::From::kArray)

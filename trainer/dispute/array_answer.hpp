@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the job runner the answers to questions about whole arrays: updates, what a merge gave, clips.
+// Answers a dispute's questions about whole arrays for the job runner: updates, results of merges, clips.
 #pragma once
 
 #include <span>
@@ -12,24 +12,25 @@
 
 namespace assay::trainer {
 
-/// Arrays of a job. What the subject does not read may be empty.
+/// Arrays of a job. Those that the question's subject does not read may be empty.
 struct ArraysAtHand {
     const std::vector<program::TensorInfo>& tensors;
     const RoundLaw& law;
     Device& device;
-    float bound = 0;  ///< of the norm: of a clip
+    float bound = 0;  ///< for a clip: the bound of the norm
     std::span<const float> base_parameters;
     std::span<const float> base_outer;
     std::span<const float> end_parameters;
     program::StateRoots base;                   ///< roots of the round's base
     program::StateRoots end;                    ///< roots of the slot's last boundary
-    std::vector<program::Contribution> merged;  ///< of a clip, its update
-    /// What was made of them: the update, or the array that the merge gave.
+    std::vector<program::Contribution> merged;  ///< of a merge, its updates; of a clip, its one update
+    /// The result: the update, or the array that the merge made.
     std::span<const std::int64_t> update;
     std::span<const float> array;
 };
 
-/// kUsage when there is no such row or place, kRejected when a divergence is asked for that is none.
+/// Answers the question. kUsage when there is no such row or place; kRejected when it asks for a divergence
+/// and there is none.
 base::Outcome<dispute::DisputeAnswer> answer_array(const ArraysAtHand& arrays,
                                                    const dispute::ArrayQuestion& question);
 

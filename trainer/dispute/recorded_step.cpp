@@ -14,7 +14,7 @@ using arithmetic::kTile;
 using dispute::Source;
 using dispute::StoredTree;
 
-// Notes what a partial reads, and gives zeros for numbers.
+// Records which tiles a partial reads, and gives it zeros.
 class NotingReader final : public dispute::OpeningReader {
 public:
     NotingReader(const dispute::StepFacts& facts, base::ByteView token_file, Reads& out)

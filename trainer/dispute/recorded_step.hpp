@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the job runner RecordedStep, what it has in store of a step that it ran for a dispute: just enough
-// to compute the partials of one tile and to open one of them.
+// RecordedStep keeps the parts of a step that the job runner ran for a dispute: just enough to compute the
+// partials of one tile and to open one of them.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ struct TilesRead {
     dispute::Source source;
     std::set<std::uint64_t> tiles;
 };
-/// By Source::key.
+/// Keyed by Source::key.
 using Reads = std::map<std::uint64_t, TilesRead>;
 
-/// What partials [first, last) of a tile read; it depends on the step's tokens, and on no other number.
-/// REQUIRES partials that exist, and the job's token file.
+/// Returns the tiles that partials [first, last) of a tile read. Of all numbers only the step's tokens decide
+/// which. REQUIRES partials that exist, and the job's token file.
 Reads reads_of(const dispute::StepFacts& facts, dispute::PartialPosition position, std::uint64_t first,
                std::uint64_t last, base::ByteView token_file);
 
@@ -32,7 +32,8 @@ class StateParts {
 public:
     using Arrays = std::array<std::span<const float>, 3>;  ///< parameters and moments
 
-    /// The tiles among `reads`, and, of the sources in `shown`, what shows them in a state of these roots.
+    /// Copies the tiles in `reads` and, for the sources in `shown`, the hash trees that prove them in a state
+    /// with these roots.
     StateParts(const dispute::StepFacts& facts, Device& device, const Arrays& arrays, const Reads& reads,
                const Reads& shown, const program::StateRoots& roots);
 
@@ -54,7 +55,7 @@ private:
     dispute::StoredTree components_;
 };
 
-/// Leaves of an array's tensors in its root, and the root of one of them.
+/// The leaves of an array's root, one for each tensor, and the tensors' own roots.
 struct ArrayLeaves {
     std::vector<base::Hash256> leaves;
     std::vector<base::Hash256> roots;  ///< of the tensors
@@ -63,12 +64,12 @@ ArrayLeaves array_leaves(const dispute::StepFacts& facts, Device& device, std::s
 
 class RecordedStep final : public dispute::StepMemory {
 public:
-    /// All that it is given must outlive it. `live`: null, or an executor that has run the step, in which
-    /// the gradients of parameters lie.
+    /// All arguments must outlive it. `live`: null, or an executor that has run the step and holds the
+    /// gradients of parameters.
     RecordedStep(const dispute::StepFacts& facts, const StepRecorder& recorder, const StateParts* state,
                  base::ByteView token_file, const Executor* live)
         : facts_(facts), recorder_(recorder), state_(state), token_file_(token_file), live_(live) {}
-    /// Those of all outputs, where anything is to be shown.
+    /// Sets the tree over the roots of all outputs; needed when anything is to be proved.
     void set_roots(dispute::StoredTree outputs) { outputs_ = std::move(outputs); }
 
     [[nodiscard]] const dispute::StepFacts* facts() const override { return &facts_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the recorder of a step RunningRoot, the root of a Merkle tree (merkle.hpp) whose leaves come one
-// after another: it holds a node for each height.
+// RunningRoot computes the root of a Merkle tree (merkle.hpp) from leaves that come one after another. It
+// holds at most one node for each height.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ private:
         std::uint32_t height = 0;
         base::Hash256 hash;
     };
-    std::vector<Node> whole_;  // trees of 2^height leaves, the tallest first
+    std::vector<Node> whole_;  // roots of complete trees of 2^height leaves, the tallest first
 };
 
 }  // namespace assay::trainer

@@ -94,13 +94,14 @@ private:
                                                     ", before that");
     }
 
-    // What the partials of the tile at hand are computed from; the norm's are where they are.
+    // The tiles from which the partials of the current tile are computed; none for the norm, whose operands
+    // the executor still holds.
     [[nodiscard]] Reads operands() const {
         if (is_norm()) return {};
         return reads_of(facts_, question_.at, 0, dispute::partial_count(facts_, question_.at),
                         step_.token_file);
     }
-    // The tile at hand and these operands.
+    // The current tile and these operands.
     [[nodiscard]] WantedOutputs wanted_of(const Reads& reads) const {
         WantedOutputs out;
         for (const auto& [key, read] : reads) {

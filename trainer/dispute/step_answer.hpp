@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the job runner the answers to questions about one step of a slot, and a step with a planted fault.
+// Answers a dispute's questions about one step of a slot, and runs a step with a planted fault.
 #pragma once
 
 #include <functional>
@@ -10,34 +10,36 @@
 
 namespace assay::trainer {
 
-/// A step that is about to run. What it names must live on; the arrays are worked on in place.
+/// A step that is about to run. All that it refers to must outlive it; the arrays change in place.
 struct StepAtHand {
     const dispute::StepFacts& facts;
     Device& device;
-    Rematerialise rematerialise = Rematerialise::kNothing;  ///< at least
-    /// What it takes beside its state, in floats, is at most this, if rematerialising more can do it.
+    Rematerialise rematerialise = Rematerialise::kNothing;  ///< the least to rematerialise
+    /// Floats that it may take in addition to its state, if rematerialising more can achieve that.
     std::uint64_t most_floats = UINT64_MAX;
     std::span<const std::uint32_t> tokens;
     const AdoptedState& state;
     StateParts::Arrays host;       ///< the arrays of `state`, as sync() left them
     std::function<void()> sync;    ///< brings `host` up to date
-    program::StateRoots counters;  ///< of the state at the step's start; its arrays' roots are not looked at
+    program::StateRoots counters;  ///< of the state at the step's start; roots of arrays in it are ignored
     base::ByteView token_file;
 };
 
-/// Whether there is what a question about a step asks for: empty, or why not. REQUIRES a place of the job.
+/// Returns why what a question about a step asks for does not exist; empty when it does. REQUIRES a place of
+/// the job.
 std::string misplaced_question(const dispute::StepFacts& facts, const dispute::Question& question);
 
-/// The answer to any question but kSteps. Of an operator's tile it is what a claimant holds whose numbers
-/// are these; question.fault is planted if it is of this step. kRejected: there is no number that is not
-/// finite where kDivergence says so, or there was one before what is asked about. kUsage: no such row. Throws
-/// std::bad_alloc.
+/// Answers any question except kSteps. About an operator's tile it answers as a claimant with these numbers
+/// would. It plants question.fault if that is of this step. kRejected when all numbers are finite at the
+/// place of a kDivergence question, or when one before the place in question is not; kUsage when there is no
+/// such row. Throws std::bad_alloc.
 base::Outcome<dispute::DisputeAnswer> answer_step(const StepAtHand& step, const dispute::Question& question);
 
-/// Numbers of the largest output of an operator of the step.
+/// The count of numbers in the largest output of any operator of the step.
 std::uint64_t largest_output(const dispute::StepFacts& facts);
 
-/// Runs the step with a fault; gives its fingerprint. REQUIRES a fault behind which the step still ends.
+/// Runs the step with a fault and returns its fingerprint. REQUIRES a fault that does not make the step
+/// diverge.
 program::Fingerprint run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault);
 
 }  // namespace assay::trainer

@@ -42,7 +42,7 @@ void StepRecorder::look(const Executor::Ran& ran) {
     for (std::uint32_t o = 0; o < one.outputs.size(); ++o) {
         const Place place{ran.index, o, one.outputs[o]};
         const std::uint64_t rows = facts_.program->tensors[place.tensor].rows.per_sequence;
-        // What is summed over sequences is whole after the last.
+        // Sums over sequences are complete after the last one.
         if (rows == 0 && ran.first + ran.count != facts_.sequences) continue;
         plant(ran, place);
         if (ran.again || !is_wanted(number_of(place))) continue;
@@ -85,7 +85,7 @@ void StepRecorder::record(const Place& place, std::uint64_t rows) {
     }
 }
 
-// What the operator did not write becomes +0, and every NaN the same.
+// Numbers that the operator did not write become +0, and every NaN becomes the same NaN.
 void StepRecorder::clean(const Place& place, std::uint64_t first_row, std::span<float> rows) {
     const std::uint64_t cols = facts_.cols(place.tensor);
     const dispute::Columns written = dispute::written_columns(facts_, place.index, place.output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the job runner StepRecorder, which hashes what the operators of a step write, tile by tile, right
-// after each of them ran. It holds a part of one output at a time; of what it hashed it keeps what is wanted.
+// StepRecorder hashes what the operators of a step write, tile by tile, right after each operator ran. It
+// holds a part of one output at a time, and keeps only the wanted hashes and tiles.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace assay::trainer {
 
-/// What to keep of a step, by the outputs' numbers in the list of all outputs.
+/// What to keep of a step. Keys are the outputs' numbers in the list of all outputs.
 struct WantedOutputs {
     bool all_roots = false;
     std::set<std::uint32_t> trees;                           ///< hashes of all tiles
@@ -28,22 +28,22 @@ struct WantedOutputs {
 
 class StepRecorder {
 public:
-    /// All that it is given must outlive it. `fault`: of this step.
+    /// All arguments must outlive it. `fault`: one of this step, or nothing.
     StepRecorder(const dispute::StepFacts& facts, Device& device, Executor& executor, WantedOutputs wanted,
                  const std::optional<dispute::QuestionFault>& fault);
 
     /// For Executor::run_each.
     void look(const Executor::Ran& ran);
 
-    // When the step has run.
+    // Results, once the step has run.
 
     [[nodiscard]] const std::optional<dispute::NotFinitePlace>& not_finite() const { return not_finite_; }
     /// Whether no operator before that of this output diverged.
     [[nodiscard]] bool counts(std::uint32_t number) const;
-    /// Roots of the outputs of all operators of the facts; those behind the one that was not finite have no
-    /// tiles. REQUIRES all_roots.
+    /// Roots of the outputs of all operators of the facts. Outputs after the first operator with a number
+    /// that is not finite count as without tiles. REQUIRES all_roots.
     [[nodiscard]] std::vector<base::Hash256> roots() const;
-    /// Hashes of the tiles of an output whose tree was wanted; none where its operator did not count.
+    /// Hashes of the tiles of an output whose tree was wanted; none when counts() is false for it.
     [[nodiscard]] std::vector<base::Hash256> leaves(std::uint32_t number) const;
     /// A wanted tile. REQUIRES an operator that ran.
     [[nodiscard]] const dispute::Tile& tile(std::uint32_t number, std::uint64_t tile) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the executor Arena, where the numbers of a step live. The executor asks once, at its start, and
-// never again within a step.
+// Arena is the memory in which the numbers of a step live. The executor asks for it once, when it is made,
+// and never within a step.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace assay::trainer {
 
-/// Gives out large blocks of floats and takes all of them back when it ends.
+/// Allocates large blocks of floats; its destructor frees all of them.
 class Arena {
 public:
     Arena() = default;
@@ -17,13 +17,13 @@ public:
     Arena& operator=(const Arena&) = delete;
     virtual ~Arena() = default;
 
-    /// `count` floats of any value, aligned to 64 bytes, valid until the arena ends; at least one float is
-    /// given even for 0. Throws std::bad_alloc when there is no memory.
+    /// Returns `count` uninitialised floats (one for 0), aligned to 64 bytes, valid until release() or the
+    /// arena's end. Throws std::bad_alloc when there is no memory.
     virtual float* allocate(std::size_t count) = 0;
-    /// Takes back, before its end, a block that allocate() gave. An arena may keep it until then.
+    /// Takes back a block that allocate() returned. The arena may keep its memory until the arena's end.
     virtual void release(float* block) { static_cast<void>(block); }
 
-    /// "heap", or the name that another arena has.
+    /// "heap", or another arena's name.
     [[nodiscard]] virtual std::string_view name() const = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices what this processor and system can run, and which kernels each target names. Highway's
-// MulAdd is a multiply and an add on SSE, EMU128 and SCALAR, so those are never compiled: there the
-// definition runs.
+// Which targets this processor and system can run, and which floating-point kernels each target uses.
+// Highway's MulAdd is a separate multiply and add on SSE, EMU128 and SCALAR, so kernels for these are never
+// compiled; the scalar definition runs instead.
 #pragma once
 
 #include "trainer/host/targets.hpp"

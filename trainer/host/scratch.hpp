@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives products Scratch, memory of a thread that products pack their operands into. It grows to the
-// largest need so far and stays, so that a step after the first allocates nothing.
+// Scratch is a thread's memory into which products pack their operands. It grows to the largest need so far
+// and is kept, so that a step after the first allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ public:
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch();
 
-    /// At least `bytes`, aligned to a cache line, until the next call. What it held is lost. Throws
-    /// std::bad_alloc, and then holds nothing.
+    /// Returns at least `bytes`, aligned to a cache line, valid until the next call. Earlier content is lost.
+    /// Throws std::bad_alloc, and then holds no memory.
     std::byte* take(std::uint64_t bytes);
 
-    /// Bytes that it holds after a take() of so many: whole pages.
+    /// Bytes that it holds after take(bytes): whole pages.
     static std::uint64_t size_for(std::uint64_t bytes);
 
 private:
@@ -32,13 +32,13 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// The calling thread's: one for a product's packed operands, one for an attention head's.
+/// The calling thread's scratch: one for a product's packed operands, one for an attention head's.
 Scratch& product_scratch();
 Scratch& attention_scratch();
-/// Makes the calling thread's attention_scratch() that large; false when there is no memory.
+/// Grows the calling thread's attention_scratch() to `bytes`; false when there is no memory.
 bool prepare_attention_scratch(std::uint64_t bytes);
 
-/// Of all threads together.
+/// Use of scratch by all threads together.
 struct ScratchUse {
     std::uint64_t bytes = 0;    ///< held now
     std::uint64_t growths = 0;  ///< how often one had to grow since the program began

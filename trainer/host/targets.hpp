@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices and commands the targets, which kernels run. Every target gives the same bits; they differ
-// in speed only. A vector target is compiled only when its multiply-add is fused, as the law of numerics
-// demands; below AVX2 the scalar definition runs. A processor that has a target has those named before it
-// too, as far as they are of its kind.
+// Targets: the sets of instructions for which the processor's kernels are compiled. Every target gives the
+// same bits; they differ only in speed. A vector target is compiled only when its multiply-add is fused, as
+// the law of numerics demands; below AVX2 the scalar definition runs. A processor with a target also has the
+// earlier ones of its architecture, except AVX-VNNI, which many processors with AVX-512 lack.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace assay::trainer {
 
-/// Ascending speed. A target names the best instruction set in use: the kernels of profile f32 are AVX2's
-/// under kAvxVnni and AVX-512's under kVnni and kAmx, which differ in the exact integer products.
+/// Ascending speed. A target names the best instruction set in use. kAvxVnni differs from kAvx2, and kVnni
+/// and kAmx from kAvx512, only in the exact integer products; the kernels of profile f32 are the same.
 enum class Target { kScalar = 0, kNeon = 1, kAvx2 = 2, kAvxVnni = 3, kAvx512 = 4, kVnni = 5, kAmx = 6 };
 
 /// "scalar", "neon", "avx2", "avxvnni", "avx512", "vnni", "amx": the words of ASSAY_TARGETS.
@@ -30,8 +30,8 @@ base::Outcome<Target> choose_target(std::string_view restriction);
 /// Value of ASSAY_TARGETS; empty when it is not set, or names a device.
 std::string targets_from_environment();
 
-/// The device that ASSAY_TARGETS names: "cuda-host", a GPU's kernels emulated; else "cpu", whose kernels it
-/// restricts. A device that is named otherwise (--device) goes before.
+/// The device that ASSAY_TARGETS names: "cuda-host" (a GPU's kernels, emulated), else "cpu", whose targets it
+/// restricts. A device named with --device takes precedence.
 std::string device_from_environment();
 
 /// Value of ASSAY_THREADS; 1 when it is not set. kUsage unless it is a number from 1 to 256.

@@ -52,14 +52,14 @@ struct ThreadPool::Shared {
     // when nothing is left to take, so that it waits only for threads that work, not for one still asleep.
     alignas(64) std::atomic<std::uint64_t> gate = kClosed;
     alignas(64) std::atomic<std::uint32_t> gone = 0;  // how many of those have finished
-    alignas(64) std::atomic<std::size_t> next = 0;    // start of the next range that nobody has taken
-    std::atomic<std::uint64_t> faults = 0;            // of the floating-point mode, until somebody asks
+    alignas(64) std::atomic<std::size_t> next = 0;    // start of the next range that is free
+    std::atomic<std::uint64_t> faults = 0;            // of the floating-point mode, until take_faults()
     std::vector<std::thread> threads;
 
     static constexpr std::uint64_t kClosed = 1ULL << 31U;
 
-    // Before work and after it: one read of a register each. The work goes on, since others may wait for this
-    // thread's part; whoever asked for it hears that it is worth nothing.
+    // Called before work and after it; each call reads one register. The work continues, since other threads
+    // may wait for this thread's part. take_faults() then reports that the result may not be used.
     void note_mode() {
         const std::uint64_t found = base::floating_point_faults();
         if (found != 0) faults.fetch_or(found, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices ThreadPool, a fixed number of threads that share the outputs of an operator among
-// themselves. Handing out work neither allocates nor, while work keeps coming, sleeps.
+// ThreadPool is a fixed number of threads that share the outputs of an operator. Distributing work allocates
+// nothing, and while work keeps coming no thread sleeps.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace assay::trainer {
 
-/// A callable of two numbers, borrowed: what it names must live as long as it is called.
+/// A borrowed callable of two numbers. The function must outlive all calls.
 class RangeWork {
 public:
     template <class Function>
@@ -26,7 +26,8 @@ private:
 
 class ThreadPool {
 public:
-    /// `threads` >= 1; the calling thread is one of them. Each new thread sets the lawful mode.
+    /// REQUIRES threads >= 1; the calling thread is one of them. Each new thread sets the floating-point mode
+    /// of the law.
     explicit ThreadPool(int threads);
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
@@ -35,15 +36,15 @@ public:
     [[nodiscard]] std::size_t threads() const;
 
     /// Calls work(first, last) for ranges that cover [0, count) once, at most one per thread, cut at
-    /// multiples of `grain`; returns when all are done. `work` must not throw. Not re-entrant.
+    /// multiples of `grain`. Returns when all are done. `work` must not throw. Not re-entrant.
     void split(std::size_t count, std::size_t grain, RangeWork work);
 
-    /// The same in ranges of `grain`, each taken by whichever thread is free: for shares of uneven length.
+    /// The same in ranges of `grain`, each run by the next free thread: for work of uneven length.
     void deal(std::size_t count, std::size_t grain, RangeWork work);
 
-    /// What was wrong with the floating-point mode (floating_point.hpp) of a thread of the pool, the caller
-    /// among them, when it took work or after it, since the last call. 0: nothing, the work has its bits;
-    /// else none of it is to be used.
+    /// Returns the faults in the floating-point mode (floating_point.hpp) of the pool's threads, the caller
+    /// included, before and after their work since the last call. 0: none, the work has the bits of the law.
+    /// Otherwise none of it may be used.
     [[nodiscard]] std::uint64_t take_faults();
 
 private:

@@ -289,7 +289,7 @@ base::Outcome<void> check_sizes(const ModelConfig& config) {
                   std::to_string(config.context) + ", vocabulary " + std::to_string(config.vocabulary) + ")");
 }
 
-/// The ids of a key: one, or a list of them. What is no token of the vocabulary is left out.
+/// The ids of a key: one, or a list of them. Ids outside the vocabulary are left out.
 std::vector<std::uint32_t> special_ids(const json& root, const char* key, std::uint32_t vocabulary) {
     const json found = root.value(key, json());
     const json list = found.is_array() ? found : json::array({found});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives model folders their small text files. Each is a pure function of its arguments.
+// The small text files of a model folder. Each is a pure function of its arguments.
 #pragma once
 
 #include <string>

@@ -132,7 +132,7 @@ base::Outcome<std::vector<SafetensorsReader>> open_files(const fs::path& folder)
     return files;
 }
 
-/// lm_head.weight beside a tied embedding must be the same numbers.
+/// An lm_head.weight next to a tied embedding must have the same numbers.
 base::Outcome<void> check_tied_head(const fs::path& folder, const Found& head,
                                     std::span<const float> embedding) {
     if (head.entry->count != embedding.size())
@@ -152,7 +152,7 @@ base::Outcome<void> check_tied_head(const fs::path& folder, const Found& head,
 std::vector<FolderTensor> folder_tensors(const program::ModelConfig& config) {
     std::vector<FolderTensor> out;
     for (const program::TensorInfo& tensor : program::parameter_tensors(config)) {
-        // The head of its own stands beside the model, not in it.
+        // An untied head is named next to the model, without its prefix.
         const std::string prefix = tensor.name == "lm_head.weight" ? "" : prefix_of(config);
         const auto parts = parts_of(config, tensor.name);
         if (parts.empty()) {

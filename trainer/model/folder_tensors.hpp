@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives model folders their weights: the tensors as transformers names and shapes them, and the flat array
-// of contracts/program/tensors.hpp. Every tensor of a file is one range of the array, because what is one
-// tensor here and several there (Llama's q, k and v, its gate and up) is stacked by rows.
+// The weights of a model folder: converts between tensors with transformers' names and shapes and the flat
+// array of contracts/program/tensors.hpp. Every tensor of a file is one range of the array: our tensors that
+// are several in a file (Llama's q, k and v, its gate and up) stack these by rows.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ struct FolderTensor {
     std::uint64_t count = 0;
 };
 
-/// Every tensor that a folder of this model holds, by offset. A tied head is not among them.
+/// Every tensor that a folder of this model holds, sorted by offset. A tied head is not among them.
 std::vector<FolderTensor> folder_tensors(const program::ModelConfig& config);
 
 /// Size from which weights are cut into several files, as `transformers` did until version 5.
 inline constexpr std::uint64_t kMaxShardBytes = 5'000'000'000;
 
-/// Reads model.safetensors, or the files of model.safetensors.index.json. Types F32, BF16 and F16; names with
-/// or without the family's prefix; a tied head may be there when it equals the embedding, and buffers that
-/// old versions of transformers saved (GPT-2's masks, Llama's rotary frequencies) are left alone. Errors:
-/// kNotFound (no file), kUsage: a tensor missing, of another shape or type, there twice or not known, a
-/// number that is not finite, a file that cannot be read as what it should be; kFailure (disk).
+/// Reads model.safetensors, or the files of model.safetensors.index.json. Types may be F32, BF16 and F16;
+/// names may lack the family's prefix. A tied head may be present when it equals the embedding. Buffers that
+/// old versions of transformers saved (GPT-2's masks, Llama's rotary frequencies) are ignored. Errors:
+/// kNotFound (no file); kUsage (a tensor that is missing, repeated, unknown, or of another shape or type; a
+/// number that is not finite; a file that cannot be read as what it should be); kFailure (disk).
 base::Outcome<std::vector<float>> read_weights(const std::filesystem::path& folder,
                                                const program::ModelConfig& config);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands the model folder: what Hugging Face `transformers` loads and saves (AutoModelForCausalLM,
-// GPT-2 and Llama), plus assay.json, which says by which job the model was made and what its parameters
-// root is.
+// Reads and writes model folders, as Hugging Face `transformers` loads and saves them (AutoModelForCausalLM,
+// GPT-2 and Llama). Ours add assay.json, which names the job that made the model and its parameters root.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ namespace assay::trainer {
 /// the same folder.
 struct Provenance {
     std::string job_name;
-    std::string job_id;       ///< as the ledger names it; empty for a model trained alone
+    std::string job_id;       ///< as the ledger names it; empty for a model trained without a ledger
     std::string data_source;  ///< Manifest::source
     std::string data_licence;
     std::uint32_t rounds = 0;  ///< rounds done
@@ -43,37 +42,37 @@ struct ModelFolder {
     base::Hash256 parameters_root;  ///< array root of the parameters, recomputed by the reader
 };
 
-/// What write_model_folder writes, beside the parameters.
+/// What write_model_folder writes in addition to the parameters.
 struct ModelFolderOptions {
     program::ModelConfig config;
     std::string tokenizer_json;  ///< text of tokenizer.json; empty: the folder has no tokenizer
     Provenance provenance;
-    SpecialIds ids = {};  ///< all empty: the tokenizer's tokens at the borders of a document
+    SpecialIds ids = {};  ///< all empty: the tokenizer's tokens that begin and end a document
     std::uint64_t max_shard_bytes = kMaxShardBytes;
     base::Bytes certificate = {};  ///< bytes of certificate.bin; empty: the folder has none
 };
 
-/// Name of the birth certificate's file; what is in it is not looked at here.
+/// Name of the birth certificate's file. Nothing here reads its content.
 inline constexpr const char* kCertificateFile = "certificate.bin";
 
 /// Writes config.json, generation_config.json, model.safetensors (or shards with their index),
 /// tokenizer.json, tokenizer_config.json, special_tokens_map.json, README.md, assay.json and certificate.bin
-/// into a neighbour folder, then renames it to `folder`, which must be missing, empty, or a model folder of
-/// ours (that one is replaced). REQUIRES parameters.size() == program::parameter_count(config). Returns the
-/// parameters root. Errors: kUsage (the folder holds something else, tokenizer and config disagree), kFailure
-/// (disk).
+/// into a folder next to `folder`, then renames that to `folder`, which must be missing, empty, or a model
+/// folder of ours (which is replaced). REQUIRES parameters.size() == program::parameter_count(config).
+/// Returns the parameters root. Errors: kUsage (the folder holds something else, tokenizer and config
+/// disagree), kFailure (disk).
 base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& folder,
                                                 const ModelFolderOptions& options,
                                                 std::span<const float> parameters);
 
-/// Reads a folder of `transformers` or one that write_model_folder wrote (folder_config.hpp,
+/// Reads a folder of `transformers` or one that write_model_folder wrote (folder_config.hpp and
 /// folder_tensors.hpp say what is read); `context` as in config_from_json. Errors: kNotFound for a missing
-/// folder or file, kUsage for a file that cannot be read as what it should be or asks for what is not
-/// supported, kVerification when the folder has an assay.json and its parameters another root.
+/// folder or file; kUsage for a file that cannot be read as what it should be, or that asks for something
+/// unsupported; kVerification when assay.json names another root than the parameters have.
 base::Outcome<ModelFolder> read_model_folder(const std::filesystem::path& folder,
                                              std::optional<std::uint32_t> context = std::nullopt);
 
-/// The folder's config.json alone, for what needs no weights; `context` and `context_key` as in
+/// Reads only the folder's config.json, for callers that need no weights; `context` and `context_key` as in
 /// config_from_json. Errors as read_model_folder's.
 base::Outcome<ConfigFile> read_model_config(const std::filesystem::path& folder,
                                             std::optional<std::uint32_t> context = std::nullopt,

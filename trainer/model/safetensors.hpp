@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives model folders safetensors (huggingface/safetensors, README.md and safetensors/src/tensor.rs).
-// Tensors go straight between the file and their place in memory: a model is never in memory twice.
+// Reads and writes safetensors files (huggingface/safetensors, README.md and safetensors/src/tensor.rs).
+// Tensors go straight between the file and their place in memory, so a model is never in memory twice.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,28 @@ inline constexpr std::uint64_t kSafetensorsMaxHeader = 100'000'000;
 /// One tensor of a file.
 struct SafetensorsEntry {
     std::string name;
-    std::string type;                  ///< as the file says it: "F32", "BF16", …
+    std::string type;                  ///< its name in the file: "F32", "BF16", …
     std::vector<std::uint64_t> shape;  ///< empty for a single number
     std::uint64_t count = 0;           ///< product of shape
     std::uint64_t begin = 0;           ///< first byte, counted from the start of the data
-    std::uint64_t end = 0;             ///< the byte behind the last
+    std::uint64_t end = 0;             ///< one past the last byte
     friend bool operator==(const SafetensorsEntry&, const SafetensorsEntry&) = default;
 };
 
 struct SafetensorsHeader {
     std::map<std::string, std::string> metadata;
-    std::vector<SafetensorsEntry> tensors;  ///< by `begin`
-    std::uint64_t data_begin = 0;           ///< of the data in the file
+    std::vector<SafetensorsEntry> tensors;  ///< sorted by `begin`
+    std::uint64_t data_begin = 0;           ///< offset of the data in the file
     friend bool operator==(const SafetensorsHeader&, const SafetensorsHeader&) = default;
 };
 
-/// Reads the header from the beginning of a file of `file_bytes` bytes. Strict, as the reference reader:
-/// header size against the cap and the file, UTF-8 JSON without repeated keys, known types, no holes, no
-/// overlap, sizes that match shapes, end at the end of the file. REQUIRES that `beginning` holds the whole
-/// header or the whole file. Errors: kUsage.
+/// Reads the header from the beginning of a file of `file_bytes` bytes. As strict as the reference reader:
+/// the header fits the cap and the file; UTF-8 JSON without repeated keys; known types; tensors without gaps
+/// or overlap, of sizes that match their shapes, up to the end of the file. REQUIRES that `beginning` holds
+/// the whole header or the whole file. Errors: kUsage.
 base::Outcome<SafetensorsHeader> parse_safetensors_header(base::ByteView beginning, std::uint64_t file_bytes);
 
-/// An open file. Not to be used by two threads at once.
+/// An open file. Only one thread may use it at a time.
 class SafetensorsReader {
 public:
     /// Errors: kNotFound, kUsage (not a safetensors file), kFailure (disk).

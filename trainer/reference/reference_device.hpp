@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReferenceDevice gives the law itself as a Device: every operator by its definition in contracts/arithmetic,
-// one after the other, on the calling thread. It shares no code with the kernels, so whoever doubts a device
-// trains the same job on this one. Slow on purpose.
+// ReferenceDevice is the law itself as a Device: it runs every operator by its definition in
+// contracts/arithmetic, one after the other, on the calling thread. It shares no code with the kernels: to
+// check another device, train the same job on this one. Slow on purpose.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "reference"; }
     [[nodiscard]] PlanHints hints() const override;
-    /// The floating-point mode of the calling thread.
+    /// Checks the floating-point mode of the calling thread.
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override { return arena_->allocate(count); }
@@ -29,7 +29,7 @@ public:
                                         const GroupShape&) const override {
         return 0;
     }
-    /// The reference machine keeps tensors of its own.
+    /// Counts the reference machine's own copies of the tensors.
     [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
                                           const GroupShape& shape) const override;
     void begin(const program::Program& program, const StepNumbers& numbers) override;
@@ -45,9 +45,10 @@ protected:
 private:
     using Operator = program::Operator;
 
-    // Operands, and outputs that are added to or written in part, from the device's memory to the machine's.
+    // Copies operands, and outputs that are added to or written in part, from the device's memory to the
+    // machine's.
     void take(const GroupCall& call, const Operator& one);
-    // Outputs the other way.
+    // Copies outputs from the machine's memory to the device's.
     void give(const GroupCall& call, const Operator& one);
     [[nodiscard]] bool outputs_are_finite(const Operator& one);
 

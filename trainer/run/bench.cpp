@@ -43,7 +43,7 @@ struct StepBench {
     std::vector<std::uint32_t> tokens;
 };
 
-// What a job would get there: as much as speed asks for, within a card's budget.
+// The plan that a job would get there: the quickest within a card's budget.
 base::Outcome<AllocationPlan> plan_on(const Device& device, const program::Program& program,
                                       std::uint32_t batch) {
     PlanLimits limits{batch, 0, device.capacity().value_or(0)};

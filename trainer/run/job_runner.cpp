@@ -22,7 +22,7 @@ namespace assay::trainer {
 using base::ErrorKind;
 
 namespace {
-// Every token of a stream must name a row of the embedding: an executor reads rows by them.
+// Every token of a stream must be below the vocabulary, since an executor reads rows of the embedding by it.
 base::Outcome<void> check_tokens(TokenView view, std::uint32_t vocabulary, const char* name) {
     for (std::size_t i = 0; i < view.tokens.size(); ++i) {
         if (view.tokens[i] >= vocabulary) {
@@ -56,7 +56,7 @@ base::Outcome<void> JobRunner::Impl::plan() {
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
     const auto evaluation = program::build_evaluate_program(spec.model, spec.profile);
     const std::uint32_t batch = spec.train.batch;
-    // The budget is that of the memory in which tensors lie.
+    // The budget is for the memory in which tensors lie.
     const auto capacity = device->capacity();
     PlanLimits limits{batch, micro_batch, capacity.value_or(memory)};
     if (capacity) limits.device = device->name();

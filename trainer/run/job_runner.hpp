@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the worker JobRunner, everything that a machine does for one job, as functions of the job's spec,
-// its data and the states it is given. The same inputs give the same bits on every machine, with any
+// JobRunner does everything that a machine computes for one job, as functions of the job's spec, its data and
+// the states it is given. The worker uses it. The same inputs give the same bits on every machine, with any
 // device, number of threads and micro-batch. One thread uses a runner at a time.
 #pragma once
 
@@ -27,26 +27,25 @@
 namespace assay::trainer {
 
 struct RunnerOptions {
-    DeviceOptions device = {};      ///< which device computes; what it names must outlive the runner
-    std::uint32_t micro_batch = 0;  ///< sequences at a time; 0 chooses. Leaves the bits alone
-    /// Bytes of the host that a step may take, its slot's arrays included; 0: no limit. Memory of a device's
-    /// own has its own budget (DeviceOptions::memory).
+    DeviceOptions device = {};      ///< the computing device; what this refers to must outlive the runner
+    std::uint32_t micro_batch = 0;  ///< sequences at a time; 0: chosen here. No bit depends on it
+    /// Bytes of the host's memory that a step may take, its slot's arrays included; 0: no limit. A device's
+    /// own memory has a budget of its own (DeviceOptions::memory).
     std::uint64_t memory = 0;
 };
 
-/// A finished inner step, for whoever watches.
+/// Reports a finished inner step.
 struct StepReport {
     std::uint32_t step = 0;  ///< inner step of the round, from 0
     program::Fingerprint fingerprint;
 };
 
-/// How a long computation is watched, slowed and stopped. All may be empty. `cancel` is looked at between
-/// steps.
+/// Observes, slows down and stops a long computation. All members may be empty.
 struct Watch {
     std::function<void(const StepReport&)> progress;
-    const std::atomic<bool>* cancel = nullptr;
-    /// Called where the device has nothing to do, after each step and at the end of each segment: the work
-    /// goes on when it returns. Whoever limits how much is computed waits here.
+    const std::atomic<bool>* cancel = nullptr;  ///< read between steps; true stops the work
+    /// Called while the device has nothing to do: after each step and at the end of each segment. The work
+    /// goes on when it returns, so a limit on how much is computed waits here.
     std::function<void()> rest;
     void pause() const {
         if (rest) rest();
@@ -54,7 +53,7 @@ struct Watch {
     [[nodiscard]] bool cancelled() const { return cancel != nullptr && cancel->load(); }
 };
 
-/// Which segment of which slot's round.
+/// Names a segment of a slot's round.
 struct SegmentPlace {
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
@@ -62,11 +61,12 @@ struct SegmentPlace {
 };
 
 struct SegmentOutcome {
-    std::vector<program::Fingerprint> fingerprints;  ///< of the steps that completed
-    std::optional<program::Divergence> divergence;   ///< the state is then the one before that step
+    std::vector<program::Fingerprint> fingerprints;  ///< of the completed steps
+    std::optional<program::Divergence> divergence;   ///< if set, the state is the one before that step
 };
 
-/// A segment has ended: its number, the state at its end and the trace so far. Throwing is not allowed.
+/// Reports the end of a segment: its number, the state at its end and the trace so far. The callback must not
+/// throw.
 struct BoundaryReport {
     std::uint32_t index = 0;  ///< 1 … segments
     const SlotState& state;
@@ -74,14 +74,15 @@ struct BoundaryReport {
     const program::TraceRecord& so_far;
 };
 
-/// What run_slot_round leaves behind.
+/// Result of run_slot_round.
 struct SlotRoundOutcome {
     program::TraceRecord trace;
     SlotState end;
     std::optional<Update> update;  ///< none when the slot diverged
 };
 
-/// Where a round is taken up again: the trace up to boundary `so_far.boundaries.size() − 1` and its state.
+/// The point from which a round resumes: the trace up to boundary `so_far.boundaries.size() − 1`, and the
+/// state at that boundary.
 struct ResumePoint {
     program::TraceRecord so_far;
     SlotState state;
@@ -103,10 +104,10 @@ struct SegmentReplay {
 struct FinaliseReplay {
     base::Hash256 unit_root;
     std::optional<Update> update;  ///< none when it is out of range
-    base::Hash256 carried_out;     ///< of what is handed on; zero when nothing is
+    base::Hash256 carried_out;     ///< root of the state that the slot carries on; zero when it carries none
 };
 
-/// Which operator of which step of a slot's round.
+/// Names an operator of a step of a slot's round.
 struct OperatorPlace {
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
@@ -114,12 +115,12 @@ struct OperatorPlace {
     std::uint32_t operator_index = 0;  ///< in program order
 };
 
-/// What an operator left when it had run on every sequence of its step.
+/// Outputs of an operator after it has run on every sequence of its step.
 struct OperatorOutputs {
-    /// In the order of the operator's outputs: whole tensors, row-major. Of a parameter's gradient, the sum
-    /// so far.
+    /// Whole tensors, row-major, in the order of the operator's outputs. A parameter's gradient is the sum so
+    /// far.
     std::vector<std::vector<float>> tensors;
-    /// The first operator, up to this one, of which a number was not finite.
+    /// The first operator, up to and including this one, that wrote a number that is not finite.
     std::optional<std::uint32_t> diverged;
 };
 
@@ -127,7 +128,7 @@ struct AcceptedUpdate {
     std::uint32_t slot = 0;
     std::uint64_t weight = 1;  ///< 1 … 2^32
     const Update* update = nullptr;
-    std::uint32_t clip = arithmetic::kWholeClip;  ///< program::update_clip of it
+    std::uint32_t clip = arithmetic::kWholeClip;  ///< program::update_clip of the update
 };
 
 struct Evaluation {
@@ -145,13 +146,13 @@ struct SampleRequest {
 
 class JobRunner {
 public:
-    /// `train` and `held_out` are borrowed for the runner's life. kUsage when the spec breaks a rule, options
-    /// are out of range or there are fewer tokens than one sequence; kPreflight when the device is not there
-    /// or does not compute as the law says, or `memory` cannot hold one sequence. `held_out` may be empty:
-    /// evaluate() then needs tokens.
+    /// `train` and `held_out` are borrowed for the runner's life. `held_out` may be empty; evaluate() works
+    /// on tokens that it is given. kUsage when the spec breaks a rule, options are out of range or there are
+    /// fewer tokens than one sequence; kPreflight when the device is missing or does not compute as the law
+    /// says, or when `memory` cannot hold one sequence.
     static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
                                                             TokenView held_out, const RunnerOptions& options);
-    /// The same on an open device; options.device is not looked at.
+    /// The same on an open device; ignores options.device.
     static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
                                                             TokenView held_out, const RunnerOptions& options,
                                                             std::unique_ptr<Device> device);
@@ -163,15 +164,15 @@ public:
     [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const;
     [[nodiscard]] std::uint64_t parameter_count() const;
 
-    /// Memory of a step, as planned: the slot's three arrays (parameters, both moments) and all that the step
-    /// takes besides. Not in it: base states, updates and copies of states between steps.
+    /// Planned bytes of a step: the slot's three arrays (parameters, both moments) and all that the step
+    /// takes in addition. Base states, updates and copies of states between steps are not counted.
     [[nodiscard]] std::uint64_t step_bytes() const;
 
     /// Base state of round 0: initial weights, zero outer momentum.
     [[nodiscard]] BaseState initial() const;
-    /// The slot's start in the round whose base state is `base`: θ_r, and the moments that it carries or, by
-    /// default, zero moments. kFailure when `base` is of another job; kUsage when `carried` is, or the job
-    /// carries nothing.
+    /// The slot's state at the start of the round with base state `base`: θ_r, and the moments in `carried`,
+    /// or zero moments without it. kFailure when `base` belongs to another job; kUsage when `carried` does,
+    /// or when the job carries nothing.
     [[nodiscard]] base::Outcome<SlotState> start(const BaseState& base,
                                                  const CarriedState* carried = nullptr) const;
     // Roots. REQUIRE arrays of this job's lengths.
@@ -179,34 +180,35 @@ public:
     /// program::carried_root.
     [[nodiscard]] base::Hash256 carried_root(const CarriedState& carried) const;
     [[nodiscard]] program::CarriedParts carried_parts(const CarriedState& carried) const;
-    /// A trace with boundary 0 alone, of a slot that starts so.
+    /// The trace of a slot that starts so; it has only boundary 0.
     [[nodiscard]] program::TraceRecord first_trace(const SlotState& start, const CarriedState* carried) const;
 
-    /// The components of a slot state's root; zero for an array that is not there.
+    /// The components of a slot state's root; zero for a missing array.
     [[nodiscard]] program::StateRoots state_roots(const SlotState& state) const;
     [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
     [[nodiscard]] program::StateRoots base_roots(const BaseState& state) const;
     [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
 
-    /// Why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root: arrays
-    /// of another model, another step count or data cursor, a number that is not finite. Empty when it can.
-    /// No other arrays than `needed` are looked at.
+    /// Returns why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root:
+    /// arrays of another model, a wrong step count or data cursor, a number that is not finite. Empty when it
+    /// can. Looks only at the arrays in `needed`.
     [[nodiscard]] std::string misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
                                      std::span<const program::StateArray> needed) const;
     [[nodiscard]] base::Hash256 update_root(const Update& update) const;
 
-    /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step
-    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight when
-    /// Device::check() says so, before the work or after it (of a processor: something has changed the
-    /// floating-point mode of a thread): what it changed in place is then worth nothing; on a device with
-    /// memory of its own `state` is as it was, or empty where the device failed while arrays came back.
-    /// kInterrupted when cancelled, kFailure without memory: `state` is then that of the last whole step.
+    /// Runs the steps of a segment on `state` in place. Errors:
+    /// - kUsage when state.step is not the segment's first step, or a number is not finite.
+    /// - kPreflight when Device::check() fails before the work or after it (on a processor: something changed
+    ///   the floating-point mode of a thread), as in all functions that compute. `state` is then meaningless.
+    ///   On a device with memory of its own it is as it was, or empty if the device failed while arrays were
+    ///   copied back.
+    /// - kInterrupted when cancelled, kFailure when memory is short: `state` is that of the last whole step.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const Watch& watch);
 
-    /// A whole slot's round, from `base` and what the slot carries, or from `resume`. `on_boundary` (may be
-    /// empty) is called at the end of each segment worked here, never for boundary 0. After a divergence no
-    /// further segment is reported.
+    /// Runs a slot's whole round, from `base` and what the slot carries, or from `resume`. Calls
+    /// `on_boundary` (may be empty) at the end of each segment that it runs, never for boundary 0. A segment
+    /// that diverged is the last one that it runs.
     base::Outcome<SlotRoundOutcome> run_slot_round(
         const BaseState& base, std::uint32_t round, std::uint32_t slot,
         const std::optional<ResumePoint>& resume,
@@ -216,36 +218,37 @@ public:
     /// Recomputes segment `place.unit` from the state at its start.
     base::Outcome<SegmentReplay> replay_segment(SlotState start, const ReplayPlace& place,
                                                 const Watch& watch);
-    /// What an operator of a step wrote, for a dispute that has come down to it. `start` is the state at the
-    /// start of the step's segment; the steps before it run as in run_segment, and the step itself operator
-    /// by operator, a sequence at a time. Fails as run_segment does; kRejected when a step before it
-    /// diverged; kUsage for an operator that the step does not have. Frees the memory that it takes besides.
+    /// Returns what an operator of a step wrote, for a dispute that has narrowed down to it. `start` is the
+    /// state at the start of the step's segment. The steps before it run as in run_segment, the step itself
+    /// operator by operator, a sequence at a time. Frees the additional memory that this takes. Fails as
+    /// run_segment does; kRejected when a step before it diverged; kUsage for an operator that the step does
+    /// not have.
     base::Outcome<OperatorOutputs> run_to_operator(SlotState start, const OperatorPlace& place,
                                                    const Watch& watch);
-    /// As run_segment, with a fault that a drill plants in one of its steps. REQUIRES a step of the segment.
+    /// As run_segment, with a drill's fault in one of its steps. REQUIRES a fault in a step of the segment.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const dispute::QuestionFault& fault, const Watch& watch);
-    /// What a player of a dispute asks about steps of a slot. `start` is a state of the segment at or before
-    /// the step that is asked about, its `step` saying which; the steps up to that one run as in
+    /// Answers a question that a player of a dispute asks about steps of a slot. `start` is a state of the
+    /// segment at or before the step in question; its `step` says which. The steps before that one run as in
     /// run_segment, and that one operator by operator, a sequence at a time. `token_file`: the bytes of the
-    /// job's training token file. Fails as run_segment does; kRejected when a step before it diverged, or a
-    /// divergence is asked for that is none; kUsage for what the step does not have; kVerification for a
-    /// state of another place. It takes the memory of a training step and, of the step that runs by
-    /// operators, one operator's output and hashes.
+    /// job's training token file. Takes the memory of a training step, and of one operator's output and
+    /// hashes. Fails as run_segment does; kRejected when a step before it diverged, or when a question about
+    /// a divergence finds none; kUsage for what the step does not have; kVerification for a state of another
+    /// place.
     base::Outcome<dispute::DisputeAnswer> answer(SlotState start, const dispute::Question& question,
                                                  base::ByteView token_file, const Watch& watch);
-    /// The same of an array: an update of `end`, whose roots are `end_roots`; what a merge of `accepted` on
-    /// `base` gives, as merge() has it; the clip of the one update in `accepted`. kRejected where there is
-    /// no such array, or no divergence.
+    /// Inputs of a question about an array, which is one of: the update of `end`; the result of merge() of
+    /// `accepted` on `base`; the clip of the one update in `accepted`.
     struct ArrayInputs {
         const BaseState* base = nullptr;                ///< null for a clip
         const SlotState* end = nullptr;                 ///< of an update; else null
         program::StateRoots end_roots = {};             ///< of `end`
         std::span<const AcceptedUpdate> accepted = {};  ///< of a merge or a clip
     };
+    /// Answers a question about such an array. kRejected when there is no such array, or no divergence.
     base::Outcome<dispute::DisputeAnswer> answer(const ArrayInputs& inputs,
                                                  const dispute::ArrayQuestion& question);
-    /// The state before step question.at.step, with the question's fault, from such a start.
+    /// Returns the state before step question.at.step, with the question's fault. `start` is as for answer().
     base::Outcome<SlotState> state_before(SlotState start, const dispute::Question& question,
                                           const Watch& watch);
     /// Recomputes the unit `finalise` of a slot that did not diverge before it.
@@ -254,19 +257,19 @@ public:
     /// The slot's update; nothing when a number is out of range (the slot diverged).
     base::Outcome<std::optional<Update>> finalise(const BaseState& base, const SlotState& end);
 
-    /// θ_{r+1} from θ_r and the accepted updates, in any order; none leaves all but the step count as it is.
-    /// kRejected: the merged state is not finite, which is a result too (it diverged).
+    /// θ_{r+1} from θ_r and the accepted updates, in any order. Without updates only the step count changes.
+    /// kRejected when the merged state is not finite; that is a result, too (it diverged).
     base::Outcome<BaseState> merge(const BaseState& base, std::span<const AcceptedUpdate> accepted);
 
-    /// Mean loss over the first `max_sequences` sequences of `tokens` (0: all), a function of the parameters
-    /// and those tokens only. kRejected when it or a parameter is not finite.
+    /// Mean loss over the first `max_sequences` sequences of `tokens` (0: all). It depends only on the
+    /// parameters and those tokens. kRejected when it or a parameter is not finite.
     base::Outcome<Evaluation> evaluate(std::span<const float> parameters, TokenView tokens,
                                        std::uint64_t max_sequences, const Watch& watch);
-    /// The same over those sequences of the held-out tokens given to create() that the beacon draws
+    /// The same over the sequences that the beacon draws from create()'s held-out tokens
     /// (program::drawn_held_out).
     base::Outcome<Evaluation> evaluate_drawn(std::span<const float> parameters, const base::Hash256& beacon,
                                              const Watch& watch);
-    /// The same over the first of them.
+    /// The same over the first sequences of create()'s held-out tokens.
     base::Outcome<Evaluation> evaluate_held_out(std::span<const float> parameters,
                                                 std::uint64_t max_sequences, const Watch& watch);
 

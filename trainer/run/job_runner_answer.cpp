@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobRunner: what a player of a dispute has to know of a slot's steps.
+// JobRunner: answers to a dispute's questions about a slot's steps.
 #include <algorithm>
 #include <new>
 #include <string>

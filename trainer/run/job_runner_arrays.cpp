@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobRunner: what a player of a dispute has to know of an update, a merge or a clip.
+// JobRunner: answers to a dispute's questions about an update, a merge or a clip.
 #include <algorithm>
 
 #include "contracts/program/round_law.hpp"

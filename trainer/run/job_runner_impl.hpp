@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives JobRunner's source files what a JobRunner holds.
+// JobRunner::Impl: the members of a JobRunner, shared by its source files.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace assay::trainer {
 
-/// For what memory was short (memory_error).
+/// Names the work in errors about short memory (memory_error).
 inline constexpr const char* kTrainingStep = "a training step";
 
 struct JobRunner::Impl {
@@ -32,47 +32,47 @@ struct JobRunner::Impl {
     [[nodiscard]] Adoption moments() const {
         return step_plan.choice.offload_moments ? Adoption::kStreamed : Adoption::kWhole;
     }
-    /// Of an array of the host.
+    /// Whether every number is finite, of an array of the host.
     [[nodiscard]] bool is_finite(std::span<const float> values);
     [[nodiscard]] bool is_finite(const DeviceState& state);
-    /// Of arrays of this job that lie on the device.
+    /// Array roots of arrays of this job that lie on the device.
     [[nodiscard]] std::vector<base::Hash256> roots(std::span<const DeviceView> arrays);
-    /// Components of the root of a slot's state whose arrays lie on the device; its counters are those of
-    /// `state`. An empty array is not there.
+    /// Components of the root of a slot's state. Its arrays lie on the device, its counters are those of
+    /// `state`. An empty view stands for a missing array.
     [[nodiscard]] program::StateRoots roots_of(DeviceView parameters, DeviceView first_moment,
                                                DeviceView second_moment, const SlotState& state);
     /// The work of JobRunner::finalise and merge, on arrays that it adopts.
     base::Outcome<std::optional<Update>> finalise(std::span<const float> start, std::span<const float> end);
     base::Outcome<bool> merge(std::span<const program::Contribution> contributions, BaseState& next);
-    /// Over the sequences of these numbers, in this order.
+    /// Evaluates over the sequences with these numbers, in this order.
     base::Outcome<Evaluation> evaluate(std::span<const float> given, TokenView from,
                                        std::span<const std::uint64_t> sequences, const Watch& watch);
 
-    /// What is wrong with the sizes, the step or the cursor of a state at a boundary; empty: nothing.
+    /// Returns what is wrong with a state's sizes, step or cursor at a boundary; empty when nothing is.
     [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
                                         std::span<const program::StateArray> needed) const;
-    /// As JobRunner::run_segment; `roots`, where they are asked for, become those of the state at the end.
+    /// As JobRunner::run_segment. Sets `*roots`, unless null, to those of the state at the end.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place, const Watch& watch,
                                               program::StateRoots* roots);
-    /// Why a segment cannot start from this state; the arrays are `state`'s, adopted.
+    /// Fails when a segment cannot start from this state, and says why.
     base::Outcome<void> check_start(const SlotState& state, const SegmentPlace& place);
-    /// Steps `range` of a slot's round on adopted arrays; counts them in `state`.
+    /// Runs steps `range` of a slot's round on adopted arrays and counts them in `state`.
     base::Outcome<SegmentOutcome> run_steps(SlotState& state, const DeviceState& arrays,
                                             const SegmentPlace& place, program::StepRange range,
                                             const Watch& watch);
-    /// Makes `tokens` those of a step.
+    /// Fills `tokens` with those of a step.
     void gather_tokens(std::uint32_t round, std::uint32_t slot, std::uint32_t step);
     /// The coefficients of a step that starts from `state`.
     [[nodiscard]] arithmetic::AdamWCoefficients coefficients(const SlotState& state, std::uint32_t round,
                                                              std::uint32_t step) const;
 
-    // Of JobRunner::answer (job_runner_answer.cpp).
+    // Parts of JobRunner::answer (job_runner_answer.cpp).
 
-    /// Why a question cannot be answered from this state.
+    /// Fails when a question cannot be answered from this state, and says why.
     [[nodiscard]] base::Outcome<void> check_question(const SlotState& start,
                                                      const dispute::Question& question,
                                                      std::uint32_t operators) const;
-    /// Runs the steps up to `until`, with the question's fault; false: one of them diverged.
+    /// Runs the steps before `until`, with the question's fault. Returns false when one of them diverged.
     base::Outcome<bool> run_asked(SlotState& state, AdoptedState& adopted, const program::Program& program,
                                   const dispute::Question& question, std::uint32_t until, const Watch& watch);
     [[nodiscard]] dispute::StepFacts facts_at(const program::Program& program,

@@ -72,8 +72,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment, moments());
         const DeviceState arrays = adopted.at();
         if (!is_finite(arrays)) return no_start(place, kNotFinite);
-        // Where arrays are copies those of a device that fails stay behind, and so do the steps that it
-        // counted.
+        // If arrays are copies, a failed device's arrays are not copied back, and its steps do not count.
         const bool are_copies = arrays.parameters != state.parameters.data();
         const auto counters = std::tuple(state.step, state.cursor, state.age);
         const auto check = [&]() -> base::Outcome<void> {

@@ -44,7 +44,7 @@ base::Outcome<std::vector<std::uint32_t>> JobRunner::sample(std::span<const floa
                           "give at least one token of this model's vocabulary");
     }
     ASSAY_TRY(impl_->device->check());
-    // A purpose of its own under the request's seed; samples are never hashed or paid for.
+    // A random purpose of its own under the request's seed. Samples are never hashed or paid for.
     const arithmetic::PhiloxKey key = {static_cast<std::uint32_t>(request.seed),
                                        static_cast<std::uint32_t>(request.seed >> 32)};
     std::vector<std::uint32_t> text = request.prompt;

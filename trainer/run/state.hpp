@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives JobRunner and its callers the states of a job as values: what a round starts from, what a slot has
-// inside a round, what it submits. Each array is flat in canonical order (contracts/program/tensors.hpp).
+// States of a job as values, for JobRunner and its callers: the base state of a round, the state of a slot
+// inside a round, and the update that the slot submits. Each array is flat in canonical order
+// (contracts/program/tensors.hpp).
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,9 @@
 
 namespace assay::trainer {
 
-/// What a round starts from: θ_r and the outer optimizer's momentum. `step` = round · inner_steps, of the
-/// round behind the merge that made it: where rounds were settled without one, less than that of the round at
-/// hand.
+/// What a round starts from: θ_r and the outer optimizer's momentum. `step` is round · inner_steps for the
+/// round that follows the merge that made this state. It is less than that of the current round when rounds
+/// were settled without a merge in between.
 struct BaseState {
     std::uint64_t step = 0;
     std::vector<float> parameters;
@@ -28,8 +29,8 @@ inline BaseState first_state(std::vector<float> parameters) {
 }
 
 /// A slot inside a round. `step` counts the inner steps done in this round, 0 … inner_steps;
-/// `cursor` = round · inner_steps + step. `age` counts the steps that the moments have behind them, and is
-/// there exactly in jobs that carry them over rounds.
+/// `cursor` = round · inner_steps + step. `age` counts the steps that went into the moments; it is set
+/// exactly in jobs that carry moments over rounds.
 struct SlotState {
     std::uint64_t step = 0;
     std::uint64_t cursor = 0;
@@ -40,7 +41,7 @@ struct SlotState {
     friend bool operator==(const SlotState&, const SlotState&) = default;
 };
 
-/// What a slot goes on with: the moments at the end of its last accepted round, and their age.
+/// What a slot continues from: the moments at the end of its last accepted round, and their age.
 struct CarriedState {
     std::uint64_t age = 0;
     std::vector<float> first_moment;
@@ -48,7 +49,7 @@ struct CarriedState {
     friend bool operator==(const CarriedState&, const CarriedState&) = default;
 };
 
-/// What the end of a slot's round hands on.
+/// Takes the carried state from the state at the end of a slot's round.
 inline CarriedState carried_of(SlotState end) {
     return {end.age.value_or(0), std::move(end.first_moment), std::move(end.second_moment)};
 }

@@ -7,7 +7,7 @@
 
 namespace assay::trainer {
 
-/// Tokens in order, every one below the model's vocabulary. Borrowed: the stream outlives its users.
+/// Borrowed tokens in order, every one below the model's vocabulary. The stream must outlive its users.
 struct TokenView {
     std::span<const std::uint32_t> tokens;
 };

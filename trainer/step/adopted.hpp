@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever works on a device Adopted, which makes a host array the device's for a scope.
+// Adopted and AdoptedReadOnly hand a host array to a device for a scope, and take it back at its end.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace assay::trainer {
 
-/// Whether a whole array lies in the device's memory, or goes through it (Device::adopt_streamed).
+/// Whether a whole array lies in the device's memory, or passes through it a part at a time
+/// (Device::adopt_streamed).
 enum class Adoption : std::uint8_t { kWhole, kStreamed };
 
 /// An array that the device may change. sync() brings the changes back; without it they are lost.
@@ -53,9 +54,9 @@ private:
     std::size_t count_;
 };
 
-/// Where the arrays of a slot's state lie on a device, each as long as the model's flat parameters. REQUIRES
-/// every number to be finite: the packed operands of profile i16 have no place for others, and no step leaves
-/// one behind.
+/// Addresses of the arrays of a slot's state on a device. Each array is as long as the model's flat
+/// parameters. REQUIRES every number to be finite: the packed operands of profile i16 cannot represent
+/// others, and no step leaves one behind.
 struct DeviceState {
     float* parameters = nullptr;
     float* first_moment = nullptr;

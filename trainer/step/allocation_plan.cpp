@@ -22,7 +22,7 @@ struct Life {
     std::size_t last = 0;
     std::uint64_t size = 0;
     std::uint64_t offset = 0;
-    std::size_t within = SIZE_MAX;  // the life whose memory this one takes over
+    std::size_t within = SIZE_MAX;  // the life whose memory this one reuses
 };
 
 // How gradients of matrices live.
@@ -144,7 +144,7 @@ private:
                 life.first = 0, life.last = schedule_.groups.size();
             if (gradients_[id] != Gradient::kThroughout) life.last = schedule_.groups.size();
             begin(at, id, lives_.size());
-            // The head's part of a tied matrix's gradient becomes the sum where it lies.
+            // The head's gradient of a tied matrix becomes the sum in place.
             if (tied_ && id == tied_->by_head && gradients_[id] != Gradient::kThroughout)
                 begin(at, tied_->sum, lives_.size());
             lives_.push_back(life);

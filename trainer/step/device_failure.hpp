@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices DeviceFailure, which says why one cannot go on: its own memory is used up, or it is lost.
+// DeviceFailure is what a device throws when it cannot go on: its own memory is used up, or it is lost.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace assay::trainer {
 
-/// kFailure: memory of the device is used up. kUnreachable: the device is lost, and is not to be used again;
-/// what it gave before is right. A device that computes other bits is neither (Device::check, kPreflight).
+/// kFailure: the device's memory is used up. kUnreachable: the device is lost and must not be used again; its
+/// earlier results are right. A device that computes other bits is a different case: Device::check() fails
+/// with kPreflight.
 class DeviceFailure : public std::bad_alloc {
 public:
     explicit DeviceFailure(base::Error error) : error_(std::move(error)) {}
@@ -24,13 +25,14 @@ private:
     base::Error error_;
 };
 
-/// `asked` bytes beside the `used` ones of a device that has `size`; 0 of either: nobody knows.
+/// `asked` more bytes were wanted while `used` of the device's `size` were in use. `asked` or `size` 0: not
+/// known.
 DeviceFailure out_of_device_memory(std::string_view device, std::uint64_t asked, std::uint64_t used,
                                    std::uint64_t size);
 DeviceFailure lost_device(std::string_view device, std::string_view why);
 
-/// What a person is told of memory that was not there for `what`: a device's own words, else those about the
-/// host.
+/// The error for a person when memory for `what` was short: a DeviceFailure's own, else one about the host's
+/// memory.
 base::Failed<base::Error> memory_error(const std::bad_alloc& problem, std::string_view what);
 
 }  // namespace assay::trainer

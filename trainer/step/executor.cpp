@@ -21,9 +21,10 @@ Executor::Executor(program::Program program, Device& device, AllocationPlan plan
       plan_(std::move(plan)),
       context_(program_.model.context),
       tensors_(program_.tensors.size(), nullptr) {
-    // All at once: a device keeps what it gave until it ends, so that half of it must not be left behind.
+    // One allocation for everything: if a second one threw, the first would stay allocated, as no destructor
+    // runs.
     block_ = device_.allocate(plan_.floats());
-    // Of squares only one half is ever written: what is read of the other is +0.
+    // Operators write only one half of a square and read the other as +0.
     if (plan_.choice.grouping != Grouping::kFused) device_.zero(block_, plan_.block);
     if (plan_.gradient != 0) {
         gradient_ = block_ + AllocationPlan::aligned(plan_.block);
@@ -54,8 +55,8 @@ void Executor::place_gradients() {
         tensors_[tied->by_head] = embedding_rows_;
         tensors_[tied->by_embedding] = embedding_rows_ + matrix.rows.fixed * matrix.cols;
     } else {
-        // The head accumulates where the sum will be, the embedding in rows of its own. (Neither has a place
-        // yet where the plan begins their lives in a group.)
+        // The head accumulates where the sum will be, the embedding in rows of its own. (The head's gradient
+        // and the sum have no place yet if the plan begins their lives in a group.)
         tensors_[tied->by_head] = tensors_[tied->sum];
         tensors_[tied->by_embedding] = embedding_rows_;
     }
@@ -63,7 +64,7 @@ void Executor::place_gradients() {
 
 void Executor::list_cleared() {
     std::vector<std::pair<float*, std::uint64_t>> written;  // whole, by the first sequences
-    // Whoever looks at single operators sees sums before the first term, too.
+    // With other groupings a caller may read a sum before its first term, so these are cleared.
     if (plan_.choice.grouping == Grouping::kFused && device_.hints().starts_weight_gradients) {
         for (const TensorId id : weight_gradients(program_)) {
             const program::Tensor& tensor = program_.tensors[id];
@@ -95,7 +96,7 @@ void Executor::clear_squares(const PlannedGroup& planned) {
     const GroupKind kind = group_kind(one);
     if (kind != GroupKind::kAttention && kind != GroupKind::kAttentionGradient) return;
     for (const PlannedGroup::Place& place : planned.places) {
-        // One that takes over an operand's memory has its zeros.
+        // A square that reuses an operand's memory has that one's zeros.
         float* const at = tensors_[place.tensor];
         const bool taken_over = std::any_of(one.operands.begin(), one.operands.end(),
                                             [&](TensorId id) { return tensors_[id] == at; });
@@ -189,9 +190,8 @@ StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
         device_.select(s, std::min<std::uint64_t>(plan_.choice.micro_batch, count - s));
         run(0, plan_.once);
     }
-    // The update is last, and does nothing where a number was not finite. All micro-batches and accumulators
-    // are seen before anything is said of a divergence: the operator to be named is the first in program
-    // order.
+    // The update is last, and does nothing if a number was not finite. A divergence is reported only after
+    // all micro-batches and accumulators, because it has to name the first operator in program order.
     ASSAY_CHECK(plan_.groups.back().group.kind == GroupKind::kUpdate);
     run(plan_.once, plan_.groups.size());
     const std::array<const float*, 2> scalars = {tensors_[program_.loss], tensors_[program_.norm]};
@@ -265,7 +265,7 @@ std::optional<std::span<const float>> Executor::logits(const float* parameters,
     ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
     begin_evaluation(parameters, context_);
     tokens_.assign(inputs.begin(), inputs.end());
-    tokens_.push_back(0);  // a target that nobody looks at
+    tokens_.push_back(0);  // a target that is never read
     device_.load(tokens_);
     device_.select(0, 1);
     const float* found = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives planted faults and tests ForwardingDevice, which hands every call on to another device: what one of
-// theirs changes is all that it writes.
+// ForwardingDevice passes every call on to another device. Planted faults and tests derive from it, and
+// override only the calls that they change.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives benches the shapes of the matrix products that they time, on any device and by a peer.
+// Shapes of the matrix products that benches time, on any device and with a peer.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct GemmShape {
     }
 };
 
-/// Which of the three products of a linear layer, or which gradient of the LM head: there `out` counts the
-/// vocabulary, the weight is out × in, and profile i16 gives the logits' gradient three digits.
+/// Which of the three products of a linear layer, or which gradient of the LM head. In the head `out` is the
+/// size of the vocabulary, the weight is out × in, and profile i16 gives the logits' gradient three digits.
 enum class GemmKind { kForward, kInputGradient, kWeightGradient, kHeadInputGradient, kHeadWeightGradient };
 
 }  // namespace assay::trainer

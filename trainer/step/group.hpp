@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices and schedules groups: operators of a program that a device runs as one piece of work, so
-// that what lies between them stays in registers and caches. A group may hold operators that are not
-// neighbours in the program; every operator still finds its operands, so no bit changes.
+// A Group is a list of operators that a device runs as one piece of work, so that the tensors between them
+// stay in registers and caches. The operators need not be neighbours in the program; every one still finds
+// its operands, so no bit changes.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace assay::trainer {
 
 enum class GroupKind : std::uint8_t {
     kRows,               ///< operators that work row by row: embedding, norms, activations, adds, rotations
-    kLinear,             ///< a linear layer, or its input gradient, then such operators
-    kAttention,          ///< scores … values, a head at a time
+    kLinear,             ///< a linear layer, or its input gradient, then operators as in kRows
+    kAttention,          ///< all operators from scores to values, a head at a time
     kAttentionGradient,  ///< rematerialises probabilities, then all gradients, a head at a time
-    kHead,               ///< head and loss and, in a step, their gradients, some rows at a time
-    kLogits,             ///< the head for one row
+    kHead,               ///< LM head, loss and, in a step, their gradients, some rows at a time
+    kLogits,             ///< the LM head for one row
     kWeightGradient,     ///< of one linear layer
     kColumnGradient,     ///< of one bias or of one norm's parameters
     kEmbeddingGradient,
     kCollect,  ///< tied gradient, global norm, clip: once per step
-    kUpdate,   ///< AdamW of all parameters: all of them or, when one would not be finite, none
-    kSingle,   ///< any one operator that reads and leaves every tensor in memory (single.hpp)
+    kUpdate,   ///< AdamW of all parameters; changes none of them when one would not be finite
+    kSingle,   ///< any one operator, with all its operands and outputs in memory (single.hpp)
 };
 
 /// "rows", "linear", "attention-gradient" and so on.
@@ -37,23 +37,23 @@ struct Group {
     std::vector<std::uint32_t> operators;  ///< in program order
     std::vector<program::TensorId> reads;  ///< tensors in memory that it reads before writing them, once each
     std::vector<program::TensorId> writes;  ///< tensors in memory that it writes, once each
-    /// kAttentionGradient: max and sum of the softmax, from which probabilities are rematerialised.
+    /// kAttentionGradient: the softmax's max and sum, from which it rematerialises probabilities.
     program::TensorId max = 0;
     program::TensorId sum = 0;
 };
 
-/// Operators in groups. `operators` are places in the program, ascending; groups are in an order in which
-/// they may run. Tensors that live inside one group only and never as a whole (an attention head's squares,
-/// logits) are in no list of reads or writes.
+/// Groups operators. `operators` are places in the program, ascending. The groups come in an order in which
+/// they may run. Tensors that exist only inside one group, and never as a whole (an attention head's squares,
+/// logits), are in no list of reads or writes.
 std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators);
 
 /// The kind of group that holds an operator.
 GroupKind group_kind(const program::Operator& one);
 
-/// The head for one row (kLogits); nothing in a program without a head.
+/// The group of the LM head for one row (kLogits); nothing in a program without a head.
 std::optional<Group> logits_group(const program::Program& program);
 
-/// Tensors of a matrix that embedding and head share: two gradients and their sum.
+/// Gradient tensors of a matrix that embedding and LM head share: two gradients and their sum.
 struct TiedGradient {
     program::TensorId by_head = 0;
     program::TensorId by_embedding = 0;
@@ -61,11 +61,10 @@ struct TiedGradient {
 };
 std::optional<TiedGradient> tied_gradient(const program::Program& program);
 
-/// Gradients of weights that products make, in program order.
+/// Weight gradients that products make, in program order.
 std::vector<program::TensorId> weight_gradients(const program::Program& program);
 
-/// True where rematerialising the operator's first output costs little beside the memory that keeping it
-/// takes.
+/// True when rematerialising the operator's first output costs little compared with the memory that it saves.
 bool is_cheap_to_rematerialise(const program::Operator& one);
 
 }  // namespace assay::trainer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostDevice gives devices that compute in the host's memory what they have in common: adopted arrays are the
-// host's own, and whole arrays are worked on by the functions of the law or by kernels with their bits.
+// HostDevice is the common base of devices that compute in the host's memory. Adopted arrays are the host's
+// own arrays. Functions of the law, or kernels with the same bits, work on whole arrays.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace assay::trainer {
 
-/// What a HostDevice computes whole arrays with; by default the law.
+/// The functions with which a HostDevice computes whole arrays; by default those of the law.
 struct HostKernels {
     bool (*all_finite)(std::span<const float>) = nullptr;  ///< null: arithmetic::all_finite
     base::BatchHash hash = base::hash_one_by_one;
-    /// arithmetic::outer_nesterov, and whether every number that it wrote is finite. Null: a merge runs as
-    /// its row has it, on one thread.
+    /// arithmetic::outer_nesterov; returns whether every number that it wrote is finite. Null: a merge runs
+    /// the function of its row, on one thread.
     bool (*outer_nesterov)(arithmetic::OuterCoefficients, std::span<const float> mean,
                            std::span<float> parameters, std::span<float> outer_momentum) = nullptr;
 };
@@ -50,13 +50,13 @@ protected:
     /// Calls work(first, last) on ranges that cover [0, count) once, cut at multiples of `grain`, on the
     /// device's threads. `work` must not throw.
     virtual void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) = 0;
-    /// Told that the host has changed numbers of tensors.
+    /// Called when the host has changed numbers of tensors.
     virtual void forget_tensors() {}
-    /// Told that adopted arrays may hold other numbers than the last step left there.
+    /// Called when adopted arrays may hold other numbers than the last step left there.
     virtual void forget_adopted() {}
 
 private:
-    // share() of work that stays where it is: nothing is allocated for it.
+    // share() by reference to `work`, so that nothing is allocated for it.
     template <class Work>
     void share_out(std::uint64_t count, std::uint64_t grain, const Work& work) {
         share(count, grain, std::cref(work));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices and plans memory_text, amounts of memory as people read them.
+// memory_text writes amounts of memory for people.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives disputes, and devices that run no groups, single operators: the grouping in which every tensor of
-// a program can be looked at.
+// The grouping of single operators, in which every tensor of a program lies in memory. Disputes use it, and
+// devices that run no groups.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace assay::trainer {
 
-/// A kSingle group of operator `index`.
+/// A kSingle group with operator `index` only.
 Group single_operator(const program::Program& program, std::uint32_t index);
 
-/// Operators in program order, each a kSingle group: group i is operator i. The update alone stays one
-/// kUpdate group: it changes everything or nothing. Nothing is rematerialised.
+/// Operators in program order, each a kSingle group: group i is operator i. Only the operators of the update
+/// form one kUpdate group, which changes everything or nothing. Nothing is rematerialised.
 StepSchedule schedule_singly(const program::Program& program);
 
 }  // namespace assay::trainer

@@ -77,8 +77,8 @@ private:
         }
     }
 
-    // Schedules the operators that have to run again before `group` can: those that write what it reads and
-    // nobody kept.
+    // Schedules the operators that have to run again before `group`: the writers of tensors that it reads and
+    // that were not kept.
     void append_rematerialised(const Group& group) {
         std::set<std::uint32_t> needed;
         std::vector<TensorId> wanted = group.reads;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the allocation plan StepSchedule, the order of a program's groups within a micro-batch. Some of
-// them run again in the backward pass, so that what they wrote need not be kept (rematerialisation): the
-// same operands give the same bits.
+// StepSchedule is the order of a program's groups within a micro-batch. Some groups run again in the backward
+// pass, so that their outputs need not be kept (rematerialisation). The same operands give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +11,25 @@
 
 namespace assay::trainer {
 
-/// What of the forward pass is rematerialised rather than kept; ascending work, descending memory.
+/// Which activations are rematerialised instead of kept; ascending work, descending memory.
 enum class Rematerialise : std::uint8_t {
     kNothing = 0,
     kCheap = 1,   ///< outputs of norms and activations
-    kLayers = 2,  ///< everything inside a layer: its input is all that is kept
+    kLayers = 2,  ///< everything inside a layer: only its input is kept
 };
 std::string_view to_text(Rematerialise rematerialise);
 
 struct StepSchedule {
     std::vector<Group> groups;
-    std::vector<bool> rematerialised;  ///< per group: run a second time, for its outputs
+    std::vector<bool> rematerialised;  ///< per group: whether it runs a second time, for its outputs
     std::size_t once = 0;              ///< groups from here on run once per step, after all micro-batches
 };
 
 StepSchedule schedule_step(const program::Program& program, Rematerialise rematerialise);
 /// Whether the operators of the update are one group, which changes everything or nothing.
 enum class Updates : std::uint8_t { kEach, kTogether };
-/// The same with every operator, or every one but the update's, a kSingle group of its own, in program order
-/// but for those that run again.
+/// As schedule_step(), but every operator (with kTogether: every one outside the update) is a kSingle group
+/// of its own. They come in program order, except those that run again.
 StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise,
                                 Updates updates);
 

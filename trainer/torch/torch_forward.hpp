@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives TorchModel what it differentiates: the families' forward passes in LibTorch's operators.
+// The families' forward passes in LibTorch's operators, which TorchModel differentiates.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,18 +15,19 @@ namespace assay::trainer {
 /// LibTorch counts in signed numbers.
 inline std::int64_t signed_size(std::uint64_t size) { return static_cast<std::int64_t>(size); }
 
-/// A model's parameters by their canonical names, all of one type, and what depends on its shape alone.
+/// A model's parameters by their canonical names, all of one type, and constants that depend only on its
+/// shape.
 struct TorchParameters {
     program::ModelConfig model;
     std::map<std::string, torch::Tensor> named;
     torch::Tensor mask;  ///< [T,T], true above the diagonal
-    torch::Tensor cos;   ///< Llama: [T,d], the rotary angles' (each twice, as transformers lays them out)
+    torch::Tensor cos;   ///< Llama: [T,d], of the rotary angles (each twice, as transformers lays them out)
     torch::Tensor sin;
 
     [[nodiscard]] const torch::Tensor& at(const std::string& name) const { return named.at(name); }
 };
 
-/// softmax(q·kᵀ / sqrt(d))·v under the mask, written out; all [sequences, heads, T, d].
+/// softmax(q·kᵀ / sqrt(d))·v under the mask, from single operators; all [sequences, heads, T, d].
 torch::Tensor torch_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                               const torch::Tensor& mask);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tests and benches both families in LibTorch's own operators and autograd: the oracle that our
-// gradients are tested against (binary64) and the peer that our speed is measured against (binary32). Its
-// numbers never enter a claim.
+// TorchModel is both families in LibTorch's own operators and autograd. Tests compare our gradients with it
+// (binary64), and benches our speed (binary32). Its numbers never enter a claim.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,8 @@ struct TorchLoss {
     std::vector<double> gradient;  ///< flat, canonical order (contracts/program/tensors.hpp)
 };
 
-/// Same function as our step program (contracts/program): the family's forward pass, mean cross-entropy.
+/// The same function as our step program (contracts/program): the family's forward pass, then mean
+/// cross-entropy.
 class TorchModel {
 public:
     /// `parameters` is flat in canonical order. REQUIRES parameters.size() == parameter_count(model).

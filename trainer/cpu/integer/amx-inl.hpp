@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of the AMX machine but its name and its registers, which the file that includes this defines:
-// `Registers`. 16 lanes of AVX-512 do what is not multiplication. No guard.
+// The AMX machine without its name and its registers: the file that includes this one defines `Registers`. 16
+// lanes of AVX-512 do everything but the multiplication. No guard.
 
 inline constexpr std::size_t kRows = 16;
 inline constexpr std::size_t kCols = 32;  // two tiles side by side

@@ -67,7 +67,7 @@ bool is_finite(float x) { return x - x == 0.0F; }
 
 std::uint64_t blocks_of(std::uint64_t tokens) { return (tokens + kTokens - 1) / kTokens; }
 
-// x, whose rows are tokens, as operand B: its columns are lanes, blocks of tokens are blocks of k.
+// Packs x, whose rows are tokens, as operand B: columns are lanes, and blocks of tokens are blocks of k.
 Store pack_tokens(const Machine& machine, HeadShape shape, HeadView x, std::byte* memory) {
     const std::uint64_t blocks = blocks_of(shape.tokens);
     const Store store(memory, shape.head_dim, machine.b_cols, machine.b_panel_bytes(kTokens), blocks);
@@ -201,7 +201,7 @@ bool lower_products(const Machine& machine, HeadShape shape, HeadView a, HeadVie
         x.region = region;
         const std::uint64_t below = x.cols;
         if (below > 0) finite = machine.multiply(x) && finite;
-        // The rest through a buffer: what is above the diagonal counts for nothing, be it infinite.
+        // The rest goes through a buffer. Numbers above the diagonal do not count, even infinite ones.
         alignas(64) float buffer[kMostRows * kMostCols];
         x.b = x.b.from(below, machine.b_cols);
         x.cols = i0 + x.rows - below;

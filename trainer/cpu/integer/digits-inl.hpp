@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands as two planes of digits in single bytes, for instructions that multiply signed bytes.
 //
-// A unit of A: kRows rows of kUnit high digits, then the same of low digits. A unit of B: per four k their
-// high digits of kCols columns, then the same of low digits. Bytes of four k stand in the order k, k + 2, k +
-// 1, k + 3 on both sides. Included once per target inside its namespace, between lanes and pack: no guard.
+// A unit of A: kRows rows of kUnit high digits, then the same for low digits. A unit of B: for each four k
+// the high digits of kCols columns, then the same for low digits. The bytes of four k have the order k, k +
+// 2, k + 1, k + 3 on both sides. Included once per target inside its namespace, between lanes and pack: no
+// guard.
 
 inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 2;
 inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 2;
@@ -48,7 +49,7 @@ inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t col
 
 inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
-// Adds 65,536 · hh + 256 · mid + ll to element `at`, or puts it there when it is the first.
+// Adds 65,536 · hh + 256 · mid + ll to element `at`, or stores it when it is the first.
 inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) {
     const I low = add(ll, shift_left<8>(bit_and(mid, set(0xff))));
     I hi = add(add(hh, shift_right<8>(mid)), shift_right<16>(low)), lo = bit_and(low, set(0xffff));

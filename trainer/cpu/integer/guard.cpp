@@ -21,8 +21,8 @@ constexpr int kVectorBits = 40;
 // B·x in 64 bits; A·(B·x) and S·x in 128.
 static_assert((kGroup << kVectorBits) * 32'639 < (1ULL << 63U));
 
-// The fixed point of one row of A or column of B in a block. What is not finite has none: after a divergence
-// products go on, and mean nothing.
+// The fixed point of one row of A or column of B in a block. Numbers that are not finite have none: products
+// after a divergence still run, but are meaningless.
 struct Lane {
     const float* data;
     std::uint64_t stride;

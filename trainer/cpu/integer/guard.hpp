@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CpuDevice a guard against faulty cores: now and then the integer sums of a region of a product are
-// checked in the manner of Freivalds, S·x = A·(B·x) for a random vector x, at the cost of two products of a
-// matrix and a vector. A and B are the fixed point of the definition, found again from the operands, so that
-// packing is checked with the sums. Everything is an exact integer of at most 128 bits, so a sound processor
-// never fails; sums of which any is wrong pass with a probability of at most 2^-40.
+// ProductGuard finds faulty cores. From time to time it checks the integer sums S of a region of a product by
+// Freivalds' method: S·x = A·(B·x) for a random vector x, at the cost of two products of a matrix and a
+// vector. It computes A and B, the fixed point of the definition, again from the operands, so it checks
+// packing, too. Everything is an exact integer of at most 128 bits: a sound processor never fails, and sums
+// of which any is wrong pass with a probability of at most 2^-40.
 //
-// It is a local precaution. Its randomness and its clock choose what is checked, and touch no number that a
-// product gives.
+// It is a local precaution. Its randomness and its clock choose what is checked; no result of a product
+// depends on them.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ namespace assay::trainer {
 
 class ProductGuard {
 public:
-    /// Products are checked while the checks took less than one part in `parts` of the time that products
-    /// took; the first one always. 0: every product. `seed`: of what is chosen, and of x.
+    /// Checks a product while the checks so far took at most one part in `parts` of the products' time, so
+    /// always the first one. 0: checks every product. `seed` chooses regions, and x.
     ProductGuard(std::uint64_t parts, std::uint64_t seed);
 
     /// Whether the next product is to be checked.
     [[nodiscard]] bool is_due() const { return parts_ == 0 || spent_ns_ * parts_ <= worked_ns_; }
-    /// A number below `count`. REQUIRES count > 0.
+    /// A random number below `count`. REQUIRES count > 0.
     std::uint64_t pick(std::uint64_t count);
     /// Room for the sums of a region: kGroup rows of kGroup.
     [[nodiscard]] std::int64_t* sums() { return sums_.data(); }
@@ -37,9 +37,9 @@ public:
         std::uint64_t col = 0, cols = 0;
         std::uint64_t first_k = 0, depth = 0;
     };
-    /// Judges sums() as those of a region of p; one whose operands are not finite passes.
+    /// Checks that sums() are those of a region of p. A region whose operands are not finite passes.
     void judge(const Product& p, const Region& region);
-    /// How long a product took, with its check.
+    /// Adds the time that a product took, its check included.
     void took(std::chrono::nanoseconds time) { worked_ns_ += static_cast<std::uint64_t>(time.count()); }
 
     [[nodiscard]] std::uint64_t checked() const { return checked_; }

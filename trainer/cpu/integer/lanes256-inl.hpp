@@ -52,7 +52,7 @@ inline std::int32_t largest(I x) {
     return most;
 }
 
-/// Multiplication by a power of two between 2^-126 and 2^148 in two steps: a number that needs the second is
+/// Multiplication by a power of two between 2^-126 and 2^148 in two steps. A number that needs the second is
 /// below 2^-105, so the first is exact.
 struct Power {
     F first, second;
@@ -74,7 +74,7 @@ inline void store_narrow(void* p, I x, I y) {
     store(p, _mm256_permute4x64_epi64(_mm256_packs_epi32(x, y), 0xd8));
 }
 
-/// The numbers of 16 bits of x, then of y, as bytes; of each four those of k, k + 2, k + 1, k + 3. REQUIRES
+/// The numbers of 16 bits of x, then of y, as bytes, each four in the order k, k + 2, k + 1, k + 3. REQUIRES
 /// numbers that fit.
 inline void store_bytes(void* p, I x, I y) {
     const I order =
@@ -86,7 +86,7 @@ inline void store_bytes(void* p, I x, I y) {
 inline __m256d low_half(I x) { return _mm256_cvtepi32_pd(_mm256_castsi256_si128(x)); }
 inline __m256d high_half(I x) { return _mm256_cvtepi32_pd(_mm256_extracti128_si256(x, 1)); }
 inline __m256d times_plus(__m256d a, double b, __m256d c) { return _mm256_fmadd_pd(a, _mm256_set1_pd(b), c); }
-// RNE32(sum) · 2^exponent, rounded once more where that is subnormal.
+// RNE32(sum) · 2^exponent, rounded once more if that is subnormal.
 inline __m128 finish_half(__m256d sum, __m128i exponent) {
     const __m256i biased = _mm256_add_epi64(_mm256_cvtepi32_epi64(exponent), _mm256_set1_epi64x(1023));
     const __m256d scale = _mm256_castsi256_pd(_mm256_slli_epi64(biased, 52));
@@ -97,7 +97,7 @@ inline F finish_halves(__m256d low, __m256d high, I exponent) {
                                 finish_half(high, _mm256_extracti128_si256(exponent, 1)), 1);
 }
 
-/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more if that is subnormal. `kShort`: |hi|, |lo| <= 2^24
 /// and unit 65,536.
 template <bool kShort>
 inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {

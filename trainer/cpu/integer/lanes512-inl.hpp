@@ -74,7 +74,7 @@ inline F narrow(__m512d low, __m512d high) {
 }
 inline __m512d times_plus(__m512d a, double b, __m512d c) { return _mm512_fmadd_pd(a, _mm512_set1_pd(b), c); }
 
-/// The numbers of 16 bits of x, then of y, as bytes; of each four those of k, k + 2, k + 1, k + 3. REQUIRES
+/// The numbers of 16 bits of x, then of y, as bytes, each four in the order k, k + 2, k + 1, k + 3. REQUIRES
 /// numbers that fit.
 inline void store_bytes(void* p, I x, I y) {
     const I order =
@@ -82,7 +82,7 @@ inline void store_bytes(void* p, I x, I y) {
     store(p, _mm512_shuffle_epi8(in_order(_mm512_packs_epi16(x, y)), order));
 }
 
-/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more if that is subnormal. `kShort`: |hi|, |lo| <= 2^24
 /// and unit 65,536.
 template <bool kShort>
 inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {

@@ -46,7 +46,7 @@ inline I shift_right16(I a) {
 inline I magnitude(F x) { return bit_and(vreinterpretq_s32_f32(x), set(0x7fffffff)); }
 inline std::int32_t largest(I x) { return vmaxvq_s32(x); }
 
-/// Multiplication by a power of two between 2^-126 and 2^148 in two steps: a number that needs the second is
+/// Multiplication by a power of two between 2^-126 and 2^148 in two steps. A number that needs the second is
 /// below 2^-105, so the first is exact.
 struct Power {
     F first, second;
@@ -68,7 +68,7 @@ inline void store_narrow(void* p, I x, I y) {
     vst1q_u8(static_cast<std::uint8_t*>(p), vreinterpretq_u8_s16(vcombine_s16(vmovn_s32(x), vmovn_s32(y))));
 }
 
-/// The numbers of 16 bits of x, then of y, as bytes; of each four those of k, k + 2, k + 1, k + 3. REQUIRES
+/// The numbers of 16 bits of x, then of y, as bytes, each four in the order k, k + 2, k + 1, k + 3. REQUIRES
 /// numbers that fit.
 inline void store_bytes(void* p, I x, I y) {
     const std::uint8_t places[16] = {0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15};
@@ -83,7 +83,7 @@ inline float64x2_t high_half(I x) { return vcvtq_f64_s64(vmovl_high_s32(x)); }
 inline float64x2_t times_plus(float64x2_t a, double b, float64x2_t c) {
     return vfmaq_f64(c, a, vdupq_n_f64(b));
 }
-// RNE32(sum) · 2^exponent, rounded once more where that is subnormal.
+// RNE32(sum) · 2^exponent, rounded once more if that is subnormal.
 inline float32x2_t finish_half(float64x2_t sum, int64x2_t exponent) {
     const int64x2_t bits = vshlq_n_s64(vaddq_s64(exponent, vdupq_n_s64(1023)), 52);
     return vcvt_f32_f64(vmulq_f64(vcvt_f64_f32(vcvt_f32_f64(sum)), vreinterpretq_f64_s64(bits)));
@@ -93,7 +93,7 @@ inline F finish_halves(float64x2_t low, float64x2_t high, I exponent) {
                         finish_half(high, vmovl_high_s32(exponent)));
 }
 
-/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more if that is subnormal. `kShort`: |hi|, |lo| <= 2^24
 /// and unit 65,536.
 template <bool kShort>
 inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {

@@ -85,7 +85,7 @@ inline std::int32_t largest(I x) {
     return most;
 }
 
-/// Multiplication by a power of two between 2^-126 and 2^148 in two steps: a number that needs the second is
+/// Multiplication by a power of two between 2^-126 and 2^148 in two steps. A number that needs the second is
 /// below 2^-105, so the first is exact.
 struct Power {
     F first, second;
@@ -132,7 +132,7 @@ inline double wide(I hi, I lo, std::size_t i, double unit) {
     return static_cast<double>(hi.lane[i]) * unit + static_cast<double>(lo.lane[i]);
 }
 
-/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more if that is subnormal. `kShort`: |hi|, |lo| <= 2^24
 /// and unit 65,536.
 template <bool kShort>
 inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {

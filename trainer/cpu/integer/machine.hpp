@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the common code what one instruction set brings to the exact-integer product: how it packs
-// operands and multiplies packed blocks. Everything else (slabs, threads, memory, attention) is common
-// code.
+// Machine is the part of the exact-integer product that depends on the instruction set: packing operands and
+// multiplying packed blocks. Everything else (slabs, threads, memory, attention) is common code.
 //
 // A packed operand is cut along k into the blocks of the rule, and across into panels of a_rows rows of A or
-// b_cols columns of B; both count as "lanes" here. A panel is a run of units of 64 k (the last one filled up
-// with zeros), whose inside only the instruction set knows. Digits: v = 256·hi + lo, lo in [−128, 127].
-// A 24-bit operand is packed as two, upper and lower: v = 2^s · upper + lower, where only the instruction set
-// knows s and lower is a signed number of s bits.
+// b_cols columns of B. Rows of A and columns of B are both called "lanes" here. A panel is a run of units of
+// 64 k, the last one filled up with zeros. Each instruction set has its own layout within a unit. Digits: v =
+// 256·hi + lo, lo in [−128, 127]. A 24-bit operand is packed as two, upper and lower: v = 2^s · upper +
+// lower, where lower is a signed number of s bits and each instruction set has its own s.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 namespace assay::trainer::integer {
 
 inline constexpr std::uint64_t kUnit = 64;   ///< k of a unit
-inline constexpr std::uint64_t kGroup = 96;  ///< most lanes packed at a time: a multiple of every panel
+inline constexpr std::uint64_t kGroup = 96;  ///< the most lanes packed at a time: a multiple of every panel
 inline constexpr std::uint64_t kMostVectorLanes = 16;  ///< of 32 bits, of any target
 inline constexpr std::uint64_t kAlignment = 64;        ///< of packed memory, in bytes
 
@@ -31,7 +30,7 @@ struct Slice {
     std::uint64_t depth = 0;  ///< k of this block, at least 1
 };
 
-/// A packed operand's memory: panel p of block b starts at data + b·block_stride + p·panel_stride (bytes),
+/// A packed operand's memory. Panel p of block b starts at data + b·block_stride + p·panel_stride (bytes);
 /// the exponent of lane l in block b is exponents[b·exponent_stride + l].
 struct Packed {
     const std::byte* data = nullptr;
@@ -40,7 +39,7 @@ struct Packed {
     std::uint64_t panel_stride = 0;
     std::uint64_t block_stride = 0;
     std::uint64_t exponent_stride = 0;
-    /// The same operand from lane `first` (a multiple of `panel`, the lanes of one) on.
+    /// The same operand from lane `first` on. REQUIRES a multiple of `panel`, the lanes of a panel.
     [[nodiscard]] Packed from(std::uint64_t first, std::uint64_t panel) const {
         Packed out = *this;
         const std::uint64_t bytes = first / panel * panel_stride;
@@ -58,16 +57,17 @@ struct Packed {
     }
 };
 
-/// The integer sums of one block of k of one region, given to whoever checks them (guard.hpp).
+/// Where multiply() copies the integer sums of one region in one block of k, for ProductGuard (guard.hpp).
 struct ShownSums {
-    std::int64_t* sums = nullptr;  ///< kGroup rows of kGroup; null: nobody asks
-    std::uint64_t row = 0;         ///< of the tile, where the region starts: a multiple of kGroup
+    std::int64_t* sums = nullptr;  ///< kGroup rows of kGroup; null: not wanted
+    std::uint64_t row = 0;         ///< first row of the region in the tile: a multiple of kGroup
     std::uint64_t col = 0;
     std::uint64_t block = 0;
 };
 
-/// rows × cols outputs: c = (0 or c) + the value of block after block, then, where wanted, · scale and +
-/// bias.
+/// rows × cols outputs: c = (0 or c) + the values of all blocks, one after another; then, if wanted, · scale
+/// and
+/// + bias.
 struct ProductTile {
     Packed a;
     Packed b;
@@ -81,11 +81,11 @@ struct ProductTile {
     bool carry = false;
     float scale = 1.0F;
     const float* bias = nullptr;
-    std::byte* region = nullptr;  ///< Machine::region_bytes, of the calling thread while it multiplies
+    std::byte* region = nullptr;  ///< Machine::region_bytes for the calling thread while it multiplies
     ShownSums shown = {};
 };
 
-/// Where the multiplication will read next: hints for the caches, so any address does.
+/// Where the multiplication will read next. A hint for the caches: any address is allowed.
 struct Ahead {
     const std::byte* a = nullptr;
     const std::byte* b = nullptr;
@@ -97,23 +97,23 @@ struct Machine {
     /// Bytes of a panel of `depth` k (a multiple of kAlignment).
     std::uint64_t (*a_panel_bytes)(std::uint64_t depth) = nullptr;
     std::uint64_t (*b_panel_bytes)(std::uint64_t depth) = nullptr;
-    /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel. Needs room up to the
-    /// next multiple of kMostVectorLanes: whole vectors are written.
+    /// Finds the exponents of the slice's lanes, and of lanes of zeros up to a whole panel. REQUIRES room up
+    /// to the next multiple of kMostVectorLanes, since it writes whole vectors.
     void (*exponents_a)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     void (*exponents_b)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
-    /// The same from largest magnitudes that are known: of `lanes` lanes, and of zeros up to a whole panel of
+    /// The same from known largest magnitudes of `lanes` lanes, with lanes of zeros up to whole panels of
     /// `panel` lanes.
     void (*exponents_of)(const std::int32_t* maxima, std::uint64_t lanes, int digits, std::uint64_t panel,
                          std::int32_t* exponents) = nullptr;
-    /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before; a 24-bit
-    /// operand, which has a `lower`, to both.
+    /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before. A 24-bit
+    /// operand goes to `out` and `lower`; else `lower` is null.
     void (*pack_a)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
                    std::byte* out, std::byte* lower) = nullptr;
     void (*pack_b)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
                    std::byte* out) = nullptr;
     /// Returns whether every output is finite.
     bool (*multiply)(const ProductTile& block) = nullptr;
-    /// What multiply() keeps sums in (a multiple of kAlignment, and so aligned): too much for a stack.
+    /// Bytes of memory for multiply()'s sums, too many for a stack. A multiple of kAlignment, and so aligned.
     std::uint64_t region_bytes = 0;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives product tables and tests the instruction sets that multiply exact integers. Each REQUIRES a
-// processor that has it.
+// The instruction sets that multiply exact integers. Each REQUIRES a processor that has it.
 #pragma once
 
 #include "trainer/cpu/integer/machine.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From integer sums of tiles to outputs: one rounding, the scale of row and column, one rounded add per block
-// of k, and what follows the last one while the tile is still at hand. Included once per target inside its
-// namespace, last: no guard.
+// Turns the integer sums of tiles into outputs: one rounding, the scale of row and column, one rounded
+// addition per block of k, and after the last block scale, bias and the check for finite numbers, while the
+// tile is still in the cache. Included once per target inside its namespace, last: no guard.
 
-// A region of outputs keeps its sums while k goes by, so that what a stretch of k needs stays in the caches:
-// a chunk of a panel of B in the first, a stretch of all panels of the region in the second.
+// A region of outputs keeps its sums while the loop goes over k, so that its operands stay in the caches: a
+// chunk of a panel of B in the first, a stretch of all panels of the region in the second.
 inline constexpr std::size_t kRegionRows = kGroup / kRows;  // panels
 inline constexpr std::size_t kRegionCols = kGroup / kCols;
 inline constexpr std::uint64_t kStretchUnits = 8;
@@ -16,13 +16,13 @@ struct alignas(kAlignment) Region {
     [[no_unique_address]] DigitSums digits;
 };
 
-/// Sums of at most this many k have |hi| <= 2^24 and go through binary32 alone.
+/// Sums of at most this many k have |hi| <= 2^24, so that binary32 is enough to convert them.
 inline constexpr std::uint64_t kShortDepth = 1024;
 static_assert(kShortDepth * 32'639 * 32'639 / 65'536 + kShortDepth < (1U << 24U));
 static_assert(arithmetic::kMaxProductBlock * 32'639 * 32'639 / 65'536 < (1ULL << 31U));
 static_assert(arithmetic::kMaxProductBlock * 8'355'711 * 32'639 <= (1ULL << 52U));  // binary64 holds all
 
-// What is done with a tile of one block of k.
+// What to do with a tile of one block of k.
 struct Finish {
     bool from_zero = false;
     bool last = false;
@@ -72,11 +72,11 @@ inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I 
     }
 }
 
-// What is left to be done with a tile after a chunk, a row at a time: its digits are added up, where the
-// instruction set leaves that for later, and after the last chunk its sums become outputs.
+// The work that is left with a tile after a chunk, done a row at a time: adding up its digits, if the
+// instruction set leaves that for later, and after the last chunk turning its sums into outputs.
 template <bool kShort>
 struct Remainder {
-    std::size_t row = kRows;  // the next; kRows: nothing is left
+    std::size_t row = kRows;  // the next row; kRows: nothing is left
     Sums* sums = nullptr;
     Sums* lowest = nullptr;
     bool first = false;  // chunk
@@ -103,7 +103,7 @@ struct Remainder {
     }
 };
 
-// Copies the sums of a tile, as they become outputs, for whoever checks them (guard.hpp).
+// Copies the sums of a tile, as they become outputs, for ProductGuard (guard.hpp).
 inline void show_sums(const Sums& sums, const Sums& lowest, bool wide, std::uint64_t rows, std::uint64_t cols,
                       std::int64_t* out) {
     for (std::uint64_t i = 0; i < rows; ++i) {
@@ -115,7 +115,7 @@ inline void show_sums(const Sums& sums, const Sums& lowest, bool wide, std::uint
     }
 }
 
-// Asks for a tile's outputs while its last sums are under way. What lies beyond the border is not touched.
+// Prefetches a tile's outputs while its last sums are computed. Memory beyond the border is not touched.
 inline void fetch_outputs(const float* c, std::uint64_t c_stride) {
     for (std::size_t i = 0; i < kRows; ++i) {
         for (std::size_t j = 0; j < kCols; j += 16) __builtin_prefetch(c + i * c_stride + j, 1);
@@ -177,7 +177,7 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
 }
 
 inline bool multiply(const ProductTile& x) {
-    // As the memory lies: every sum is written before it is read.
+    // The memory needs no zeros: every sum is written before it is read.
     Region& region = *reinterpret_cast<Region*>(x.region);
     I worst = set(0);
     Registers::enter();

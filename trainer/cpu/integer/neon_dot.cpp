@@ -35,8 +35,9 @@ inline constexpr std::size_t kCols = 8;
 
 #include "trainer/cpu/integer/lanes_neon-inl.hpp"
 
-// As assembly, which alone names the extension: the rest is plain AArch64. A build for processors that have
-// it names nothing, lest the directive take away others that its code uses after it.
+// Written as assembly that names the extension, so that the rest of the file is plain AArch64. A build for
+// processors with the extension names nothing: the directive would disable other extensions for the code
+// after it.
 #if defined(__ARM_FEATURE_DOTPROD) || defined(__clang__)
 #define ASSAY_NAME_DOTPROD ""
 #else

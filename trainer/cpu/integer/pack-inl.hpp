@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: exponents of lanes, then 16-bit numbers of kL lanes × kUnit k at a time. They come in the form
-// that the source has, rows [lane][k] or lanes [pair of k][lane], and leave in the one that the side needs
-// (A: rows, B: lanes; a transposition of 32-bit pairs turns one into the other). What is then written for a
-// unit is the business of emit_a and emit_b, which each way of multiplying defines. Included once per target
-// inside its namespace: no guard.
+// Packing: exponents of lanes, then 16-bit numbers of kL lanes × kUnit k at a time. They are read in the
+// source's form, rows [lane][k] or lanes [pair of k][lane], and leave in the form that the side needs (A:
+// rows, B: lanes). A transposition of 32-bit pairs turns one form into the other. emit_a and emit_b, which
+// each way of multiplying defines, then write a unit. Included once per target inside its namespace: no
+// guard.
 
 static_assert(kL <= kMostVectorLanes && kMostVectorLanes % kL == 0 && kGroup % kMostVectorLanes == 0);
 
@@ -52,9 +52,9 @@ inline void column_maxima(const float* data, std::uint64_t k_stride, std::uint64
     for (std::size_t v = 0; v < kCount; ++v) store(most + v * kL, m[v]);
 }
 
-// arithmetic::row_exponent of `lanes` <= kGroup lanes, of which `most` has room for whole vectors. No finite
-// magnitude is large enough to reach the sign; a NaN is, but only in a step that has already diverged, and
-// its numbers mean nothing.
+// arithmetic::row_exponent of `lanes` <= kGroup lanes; `most` has room for whole vectors. No finite magnitude
+// reaches the sign bit. A NaN does, but only in a step that has already diverged, whose numbers are
+// meaningless.
 inline void exponents_of_aligned(const std::int32_t* most, std::uint64_t lanes, int digits,
                                  std::uint64_t panel, std::int32_t* out) {
     const I offset = set(digits == 2 ? 0x10100 : 0x10101), base = set(digits == 2 ? 141 : 149);
@@ -105,7 +105,8 @@ inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::
 inline I upper_of(I v) { return shift_right<kLowerBits>(add(v, set(1 << (kLowerBits - 1)))); }
 inline I lower_of(I v) { return shift_right<32 - kLowerBits>(shift_left<32 - kLowerBits>(v)); }
 
-// The largest power by which one multiplication scales: only lanes of tiny numbers have a larger one.
+// The largest power of two by which one multiplication can scale. Only lanes of tiny numbers need a larger
+// one.
 inline constexpr std::int32_t kMostOnce = 127;
 
 template <bool kWide, bool kOnce>

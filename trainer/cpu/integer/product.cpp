@@ -31,7 +31,7 @@ struct Side {
     std::uint64_t slab_lanes = 0;  // a multiple of kGroup, or all lanes
     std::uint64_t first = 0;       // of the current slab
     std::uint64_t count = 0;
-    LaneMaxima maxima;  // of all lanes and blocks, where they are known
+    LaneMaxima maxima;  // of all lanes and blocks, if they are known
     std::byte* data = nullptr;
     std::byte* lower = nullptr;
     std::int32_t* exponents = nullptr;
@@ -139,7 +139,7 @@ struct Depths {
     std::uint64_t last_depth = 0;
 };
 
-// Lanes of a task: a group, or fewer where there would be too few tasks for the threads.
+// Lanes of a task: a group, or fewer if there would be too few tasks for the threads.
 std::uint64_t lanes_of_task(const Side& side, const Depths& depths, std::uint64_t threads) {
     if (threads == 1) return kGroup;
     const std::uint64_t unit = std::lcm(side.panel, kMostVectorLanes), wanted = 4 * threads;
@@ -229,7 +229,7 @@ bool multiply(const Machine& machine, const Product& p, const ProductPlan& plan,
     const std::uint64_t across = (b.count + cols - 1) / cols;
     std::atomic<bool> finite = true;
     const Packed packed_a = a.packed();
-    // Slots run at the same time, each with its region; whoever is free takes the next task.
+    // Slots run at the same time, each with its region. A free slot takes the next task.
     const std::uint64_t all = tasks();
     const std::uint64_t to_judge = judged ? p.guard->pick(all) : all;
     std::atomic<std::uint64_t> next = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the sums of a tile's outputs are kept between chunks of k. Included once per target inside its
+// The sums of a tile's outputs, as they are kept between chunks of k. Included once per target inside its
 // namespace, before the tiles: no guard.
 
 struct Sums {

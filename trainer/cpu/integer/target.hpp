@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives source files code for an instruction set beyond the project's baseline, in part of a file only:
-// what the standard library's headers define must not be compiled with it, because the linker keeps one
-// copy for everyone.
+// Compiles part of a source file for an instruction set beyond the project's baseline. The standard library's
+// headers must stay outside that part, because the linker keeps one copy of what they define for the whole
+// program.
 #pragma once
 
 #define ASSAY_PRAGMA(x) _Pragma(#x)

@@ -3,32 +3,31 @@
 // its namespace, after digits-inl.hpp; `Registers` are the tiles: no guard.
 //
 // Six accumulators: hi · hi, lo · lo, and the two mixed products in one, for each half of the columns. In a
-// unit of 64 k the eight multiplications take 16 cycles each, 128 in all; an accumulator takes its next
-// product 52 cycles after the last, so that the mixed ones, with two in a unit, need 104. The nine loads need
-// 72 cycles, 8 each, if what they load is near: the panel of B (4 KiB a unit, 32 KiB a chunk) stays in the
-// first cache while the panels of A go past it from the second, at 2 KiB a unit, 16 bytes a cycle. Storing
-// the accumulators takes 96 cycles and adding them up about as many: the latter is left, to be done
-// a row at a time between the products of the next tile. Counted from Intel's tables, not measured in this
-// form.
+// unit of 64 k the eight multiplications take 16 cycles each, 128 in all. An accumulator accepts its next
+// product 52 cycles after the last, so the mixed ones, with two in a unit, need 104. The nine loads need 72
+// cycles, 8 each, if the operands are in a near cache: the panel of B (4 KiB a unit, 32 KiB a chunk) stays in
+// the first cache while the panels of A stream from the second, at 2 KiB a unit, 16 bytes a cycle. Storing
+// the accumulators takes 96 cycles, and adding them up about as many; the latter is done later, a row at a
+// time between the products of the next tile. Counted from Intel's tables, not measured in this form.
 
 static_assert(kRows == 16 && kCols == 32 && kL == 16);
 inline constexpr std::uint64_t kChunkUnits = 8;
 inline constexpr std::uint64_t kChunk = kChunkUnits * kUnit;
 
-inline constexpr std::size_t kTile = 16;              // rows and columns of one
+inline constexpr std::size_t kTile = 16;              // rows and columns of a tile register
 inline constexpr std::size_t kRowBytesA = kUnit;      // of a unit's plane of digits
 inline constexpr std::size_t kRowBytesB = kCols * 4;  // of four k
 inline constexpr std::size_t kRightB = kTile * 4;     // where the right half of a row starts
 inline constexpr std::size_t kLineBytes = 64;
 static_assert(arithmetic::kMaxProductBlock * 2 * 128 * 128 < (1ULL << 31U));  // the mixed ones in one sum
 
-// What a chunk leaves of a tile, to be added up by add_row().
+// What a chunk leaves of a tile; add_row() adds it up.
 struct alignas(64) DigitSums {
     std::int32_t hh[kRows * kCols], mid[kRows * kCols], ll[kRows * kCols];
     std::int32_t lowest_mid[kRows * kCols], lowest_ll[kRows * kCols];  // of a 24-bit operand A
 };
 
-// Adds a row of a tile to its sums, or puts it there when it is of the first chunk.
+// Adds a row of a tile to its sums, or stores it when it is of the first chunk.
 inline void add_row(const DigitSums& from, std::size_t row, bool first, bool wide, Sums& to, Sums& lowest) {
 #pragma GCC unroll 2
     for (std::size_t at = row * kCols; at < (row + 1) * kCols; at += kL) {
@@ -40,8 +39,9 @@ inline void add_row(const DigitSums& from, std::size_t row, bool first, bool wid
 
 inline constexpr std::size_t kStoredRowBytes = kCols * sizeof(std::int32_t);
 
-// Multiplies up to kChunkUnits units of two panels from unit `first` on. Twice a unit it does a row of what
-// is left of the tile before, and the rest before it writes to `to`, which that is read from.
+// Multiplies up to kChunkUnits units of two panels from unit `first` on. Twice per unit it does a row of the
+// work that is left of the tile before. It finishes that work before it writes to `to`, from which the work
+// reads.
 template <class Row, class Rest>
 inline void multiply_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
                            Ahead ahead, const Row& row_before, const Rest& rest_before, DigitSums& to) {
@@ -53,8 +53,8 @@ inline void multiply_chunk(const std::byte* a, const std::byte* b, std::uint64_t
     Registers::zero<3>();
     Registers::zero<4>();
     Registers::zero<5>();
-    // What comes next of B: 4 KiB with each panel of A, so three quarters of a chunk with the six of a
-    // region. Panels of A lie one behind the other, which the processor sees by itself.
+    // Prefetches B: 4 KiB with each panel of A, so three quarters of a chunk with the six of a region. Panels
+    // of A lie one behind the other, so the processor prefetches them by itself.
     constexpr std::size_t kShare = kUnit * kUnit / kChunkUnits;
     const std::byte* next = ahead.b;
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kShare) {
@@ -90,7 +90,7 @@ inline void multiply_chunk(const std::byte* a, const std::byte* b, std::uint64_t
     Registers::store<5>(to.ll + kTile, kStoredRowBytes);
 }
 
-// The same where A has lowest digits only, of a 24-bit operand: its high ones are 0.
+// The same when A has only the lowest digits of a 24-bit operand: its high digits are 0.
 inline void multiply_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first,
                                   std::uint64_t units, DigitSums& to) {
     a += first * kUnitBytesA + kLowAtA;
@@ -116,7 +116,7 @@ inline void multiply_lowest_chunk(const std::byte* a, const std::byte* b, std::u
     Registers::store<3>(to.lowest_ll + kTile, kStoredRowBytes);
 }
 
-// The products of a chunk of a tile, of a 24-bit operand A where there is an `a_lower`.
+// The products of a chunk of a tile. With `a_lower`, A is a 24-bit operand.
 template <class Row, class Rest>
 inline void sum_tile(const std::byte* a, const std::byte* a_lower, const std::byte* b, std::uint64_t first,
                      std::uint64_t units, std::uint64_t /*all*/, Ahead ahead, const Row& row_before,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplication by a dot product of signed bytes in fours: four digit products in three passes. Included
-// once per target inside its namespace, after digits-inl.hpp: no guard.
+// Multiplication by an instruction for dot products of four signed bytes: four digit products in three
+// passes. Included once per target inside its namespace, after digits-inl.hpp: no guard.
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
-// Adds the products of one plane of A with one of B over `units` units to `sum`, or puts them there.
+// Adds the products of one plane of A with one of B over `units` units to `sum`, or stores them there.
 [[gnu::noinline]] inline void sum_plane(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, bool first, std::int32_t* out) {
     I sum[kRows][kVectors];
@@ -35,8 +35,8 @@ inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
     }
 }
 
-// Sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two panels: added
-// to `to`, or put there when it is the first.
+// Adds the sum over `units` <= kChunkUnits units of two panels from unit `first` on (a multiple of
+// kChunkUnits) to `to`, or stores it when it is the first.
 inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
                       std::uint64_t /*all*/, Ahead ahead, Sums& to) {
     alignas(64) std::int32_t hh[kRows * kCols], mid[kRows * kCols], ll[kRows * kCols];
@@ -51,7 +51,7 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
     }
 }
 
-// The same where A has lowest digits only: its high ones are 0.
+// The same when A has only lowest digits: its high ones are 0.
 inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
                              std::uint64_t /*all*/, Ahead ahead, Sums& to) {
     alignas(64) std::int32_t mid[kRows * kCols], ll[kRows * kCols];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplication by one dot product of 16-bit pairs, twice: the 16-bit numbers of A with the low and with the
-// high digits of B, each widened to 16 bits. Both sums are exact in 32 bits for a chunk of k.
+// Multiplication by two dot products of 16-bit pairs: the 16-bit numbers of A with the low digits of B, and
+// with its high digits, each widened to 16 bits. Both sums are exact in 32 bits for a chunk of k.
 //
-// A unit of A: kRows rows of kUnit 16-bit numbers. A unit of B: per pair of k the low digits of kCols
-// columns, then the same of the high digits. Included once per target inside its namespace, between
+// A unit of A: kRows rows of kUnit 16-bit numbers. A unit of B: for each pair of k the low digits of kCols
+// columns, then the same for the high digits. Included once per target inside its namespace, between
 // tile_pairs-inl.hpp and pack: no guard.
 
 inline constexpr std::uint64_t kChunk = 256;
@@ -36,11 +36,11 @@ inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t col
 
 inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
-// The numbers of B again, from both halves.
+// Recovers the numbers of B from both halves.
 inline I column_pairs(const std::byte* p) { return add16(shift_left16<8>(load(p + kHighAt)), load(p)); }
 
-// Sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two panels: added
-// to `to`, or put there when it is the first.
+// Adds the sum over `units` <= kChunkUnits units of two panels from unit `first` on (a multiple of
+// kChunkUnits) to `to`, or stores it when it is the first.
 inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
                       std::uint64_t /*all*/, Ahead ahead, Sums& to) {
     alignas(64) std::int32_t low[kRows * kCols], high[kRows * kCols];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiplication by two dot-product instructions, one of 16-bit pairs and one of bytes in fours (VNNI). For a
-// chunk of k both give an int32: `hh`, the sum of hi_a · hi_b, exactly; and `w`, the sum of v_a · v_b modulo
-// 2^32, for the instruction wraps around. The sum is hh · 2^16 + r, where
+// chunk of k each gives an int32: `hh`, the exact sum of hi_a · hi_b; and `w`, the sum of v_a · v_b modulo
+// 2^32, since the instruction wraps around. The wanted sum is hh · 2^16 + r, where
 //   r = sum of (v_a · lo_b + lo_a · 256 · hi_b),  |r| <= kChunk · (32,639 · 128 + 128 · 256 · 127) < 2^31,
-// so r is w − hh · 2^16 modulo 2^32, as a signed number. That is three quarters of the instructions of four
-// digit products. hi_a goes in as an unsigned byte, hi_a + 128; −128 · (sum of hi_b) is where hh starts.
+// so r is w − hh · 2^16 modulo 2^32, as a signed number. That takes three quarters of the instructions of
+// four digit products. The instruction takes hi_a as an unsigned byte, hi_a + 128, so hh starts at −128 ·
+// (sum of hi_b).
 //
-// A unit of A: kRows rows of kUnit 16-bit numbers, then kRows rows of kUnit bytes hi + 128. A unit of B: per
-// pair of k the pairs of kCols columns, then per four k their bytes hi. Behind the units of B the starts of
-// hh, per chunk. Bytes of four k stand in the order k, k + 2, k + 1, k + 3 on both sides. Included once per
-// target inside its namespace, between tile_pairs-inl.hpp and pack: no guard.
+// A unit of A: kRows rows of kUnit 16-bit numbers, then kRows rows of kUnit bytes hi + 128. A unit of B: for
+// each pair of k the pairs of kCols columns, then for each four k their bytes hi. After the units of B come
+// the starts of hh, for each chunk. The bytes of four k have the order k, k + 2, k + 1, k + 3 on both sides.
+// Included once per target inside its namespace, between tile_pairs-inl.hpp and pack: no guard.
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
@@ -43,7 +44,7 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
     }
 }
 
-// Of a 24-bit operand: see tile_wide-inl.hpp.
+// For a 24-bit operand; see tile_wide-inl.hpp.
 inline void emit_part(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
     __builtin_memcpy(unit + row * kUnit * 2, numbers, kUnit * 2);
 }
@@ -81,7 +82,7 @@ inline void complete_b(std::byte* panel, std::uint64_t units) {
 
 inline I column_pairs(const std::byte* p) { return load(p); }
 
-// Adds the chunk's sum to `to`, or puts it there.
+// Adds the chunk's sum to `to`, or stores it there.
 [[gnu::noinline]] inline void sum_bytes(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* starts, const std::int32_t* pairs, bool first,
                                         const std::byte* next, Sums& to) {
@@ -122,8 +123,8 @@ inline I column_pairs(const std::byte* p) { return load(p); }
     }
 }
 
-// Sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two panels of
-// `all` units: added to `to`, or put there when it is the first.
+// Adds the sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two
+// panels of `all` units to `to`, or stores it when it is the first.
 inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
                       std::uint64_t all, Ahead ahead, Sums& to) {
     alignas(64) std::int32_t pairs[kRows * kCols];

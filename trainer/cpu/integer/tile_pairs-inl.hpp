@@ -3,8 +3,8 @@
 // namespace, after tile_vectors-inl.hpp and dot_pairs() and before the tile that lays out the units: no
 // guard.
 
-// Of `units` units of so many bytes, each of which starts with the pairs; fetches `next` into the nearest
-// cache.
+// Sums over `units` units of so many bytes each. The pairs are at the start of a unit. Prefetches `next` into
+// the nearest cache.
 template <std::uint64_t kUnitBytesOfA, std::uint64_t kUnitBytesOfB>
 [[gnu::noinline]] inline void sum_pairs(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, std::int32_t* out) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tiles on vectors have in common: a vector of columns against a word of a row, which is spread over
-// all lanes. Included once per target inside its namespace, after lanes and before a tile: no guard.
+// The common code of tiles on vectors: they multiply a vector of columns by a word of a row, which is
+// broadcast to all lanes. Included once per target inside its namespace, after lanes and before a tile: no
+// guard.
 
 inline constexpr std::size_t kVectors = kCols / kL;
 
@@ -10,14 +11,14 @@ struct Registers {
     static void leave() {}
 };
 
-// Sums are whole when the products of a chunk are, so that nothing is added up later: see tile_amx-inl.hpp.
+// Sums are complete after the products of a chunk, so nothing is added up later (compare tile_amx-inl.hpp).
 struct DigitSums {};
 inline void add_row(const DigitSums& /*from*/, std::size_t /*row*/, bool /*first*/, bool /*wide*/,
                     Sums& /*to*/, Sums& /*lowest*/) {}
 
-// The products of a chunk of a tile, of a 24-bit operand A where there is an `a_lower`. `before` does the
-// rest of what is left of the tile before. `OfTile` is Sums, so that what adds up is looked for where this is
-// used.
+// The products of a chunk of a tile. With `a_lower`, A is a 24-bit operand. `rest_before` finishes the work
+// that is left of the tile before. `OfTile` is always Sums; as a template argument it delays the look-up of
+// the functions that add up to where this is used.
 template <class Row, class Rest, class OfTile>
 inline void sum_tile(const std::byte* a, const std::byte* a_lower, const std::byte* b, std::uint64_t first,
                      std::uint64_t units, std::uint64_t all, Ahead ahead, const Row& /*row_before*/,

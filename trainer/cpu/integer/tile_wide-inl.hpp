@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplication of a 24-bit operand A by products of 16-bit pairs: A is two numbers of 12 bits, upper and
-// lower, each multiplied by the whole 16 bits of B. Over a run of 32 k both sums are exact in 32 bits,
-//   V of the upper and U of the lower,  |U|, |V + U / 2^12| <= 32 · 2,048 · 32,639 + 2^19 < 2^31,
-// and the sum is S = 2^12 · V + U = 2^12 · X + (U mod 2^12) with X = V + floor(U / 2^12), which is kept as
-// floor(X / 2^10) and S mod 2^22. That is two multiplications where digits by digits take more. Included once
-// per target inside its namespace, after a tile that has pairs of A and column_pairs(): no guard.
+// Multiplication of a 24-bit operand A by products of 16-bit pairs. A is two numbers of 12 bits, upper and
+// lower, each multiplied by all 16 bits of B. Over a run of 32 k both sums are exact in 32 bits,
+//   V of the upper and U of the lower,  |U|, |V + U / 2^12| <= 32 · 2,048 · 32,639 + 2^19 < 2^31.
+// Their sum is S = 2^12 · V + U = 2^12 · X + (U mod 2^12) with X = V + floor(U / 2^12); it is kept as
+// floor(X / 2^10) and S mod 2^22. That takes two multiplications, fewer than products of digits. Included
+// once per target inside its namespace, after a tile that has pairs of A and column_pairs(): no guard.
 
 inline constexpr int kLowerBits = 12;
 inline constexpr double kSumUnitWide = 0x1p22;
-inline constexpr std::size_t kRunPairs = 16;  // of k, before a sum is put away
+inline constexpr std::size_t kRunPairs = 16;  // pairs of k before a sum is stored
 static_assert(2 * kRunPairs * 2'048 * 32'639 < (1ULL << 31U));
 static_assert(2 * kRunPairs * 2'040 * 32'639 + (1U << 19U) < (1ULL << 31U));
 static_assert(8'355'711 + 2'048 < 2'041 * 4'096);
 static_assert(arithmetic::kMaxProductBlock / (2 * kRunPairs) * (1ULL << 22U) <= (1ULL << 31U));
 static_assert(kRows % kWideRows == 0 && kUnit % (2 * kRunPairs) == 0);
 
-// kWideRows rows of a run: added to `hi` and `lo`, or put there.
+// Adds kWideRows rows of a run to `hi` and `lo`, or stores them.
 inline void sum_wide_run(const std::byte* upper, const std::byte* lower, const std::byte* b, bool first,
                          std::int32_t* hi, std::int32_t* lo) {
     I v[kWideRows][kVectors], u[kWideRows][kVectors];
@@ -54,8 +54,8 @@ inline void sum_wide_run(const std::byte* upper, const std::byte* lower, const s
     }
 }
 
-// Sum over `units` units from unit `first` on of two panels of A, the upper and the lower numbers, with one
-// of B: added to `to`, or put there when it is the first.
+// Adds the sum over `units` units from unit `first` on of two panels of A, the upper and the lower numbers,
+// with one of B, to `to`, or stores it when it is the first.
 [[gnu::noinline]] inline void sum_wide_chunk(const std::byte* upper, const std::byte* lower,
                                              const std::byte* b, std::uint64_t first, std::uint64_t units,
                                              std::uint64_t /*all*/, Ahead ahead, Sums& to, Sums& /*other*/) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the AMX machine its matrix registers, one instruction each. Nothing else in the project names
-// them, so that a test can put an emulation in their place. As assembly: the intrinsics want literals
-// where templates have numbers.
+// AMX's matrix registers, one instruction a function. No other code names them, so that a test can put an
+// emulation in their place. Written as assembly, because the intrinsics take only literals and templates have
+// numbers.
 #pragma once
 
 #if defined(__x86_64__)
@@ -12,7 +12,7 @@ namespace assay::trainer::integer {
 
 /// Eight tiles of 16 rows of 64 bytes. REQUIRES AMX-INT8 and the system's permission (machine.hpp).
 struct Tiles {
-    /// What a thread does before its first and after its last use of the tiles.
+    /// A thread calls these before its first and after its last use of the tiles.
     static void enter() {
         struct alignas(64) TileShapes {
             std::uint8_t palette = 1;
@@ -31,7 +31,7 @@ struct Tiles {
     static void zero() {
         asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
     }
-    /// Rows that are `stride` bytes apart.
+    /// Rows are `stride` bytes apart.
     template <int kTile>
     static void load(const std::byte* rows, std::size_t stride) {
         asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(rows), "r"(stride), "i"(kTile) : "memory");

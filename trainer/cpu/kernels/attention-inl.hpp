@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's products through the register tile. Where a tile lies across the diagonal, products of rows by
-// rows are computed aside and the lower part kept; sums over tokens take the triangle on the diagonal term by
-// term, as masked terms are never added, not even as zeros (−0 + 0 would change a sign). Included once per
-// target inside its namespace: no guard.
+// Attention's products with the register tile. For a tile across the diagonal, products of rows by rows are
+// computed into a buffer and the lower part is kept. Sums over tokens add the triangle on the diagonal term
+// by term, since masked terms are never added, not even as zeros (−0 + 0 would change a sign). Included once
+// per target inside its namespace: no guard.
 
 using View = ProductKernels::View;
 using Floats = ProductKernels::Floats;
@@ -26,7 +26,7 @@ inline void diagonal_tile(const TileRun& run, std::size_t rows, std::size_t i, s
     for (std::size_t r = 0; run.carry && r < rows; ++r) {
         for (std::size_t c = 0; c < count(r); ++c) buffer[r * kNr + c] = out[r * run.c_stride + c];
     }
-    FiniteWatch beyond;  // what lies above the diagonal has no say
+    FiniteWatch beyond;  // numbers above the diagonal do not count
     tile_rows<false>(own, rows, a, b, buffer, beyond);
     for (std::size_t r = 0; r < rows; ++r) {
         __builtin_memcpy(out + r * run.c_stride, buffer + r * kNr, count(r) * sizeof(float));
@@ -68,8 +68,8 @@ inline bool lower_products(HeadShape shape, HeadView a, HeadView b, float scale,
     return watch.good();
 }
 
-// The triangle of `rows` rows of c, `cols` numbers each: row r goes on over the terms t of
-// fma(m(r, t), x[t], ·), with x[t] at b + t·kNr: t = 0…r where kLower, t = r…rows−1 otherwise.
+// The triangle of `rows` rows of c, `cols` numbers each. The chain of row r continues over the terms t of
+// fma(m(r, t), x[t], ·), with x[t] at b + t·kNr: t = 0…r if kLower, otherwise t = r…rows−1.
 template <bool kLower, class Factor>
 HWY_INLINE void triangle(std::size_t rows, std::size_t cols, const Factor& m, const float* b, float* c,
                          std::size_t c_stride, bool carry, bool last, FiniteWatch& watch) {

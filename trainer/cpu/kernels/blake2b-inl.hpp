@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLAKE2b-256 without a key (RFC 7693) of several messages of one length at a time: one message a lane.
-// A tile's leaf is eight blocks of which each waits for the one before, so lanes are the only work there is
-// to do side by side. With AVX-512 that is three times as fast as libsodium's hashing of one message; with
-// the 16 registers of AVX2 it is slower than that, so there is no other version. Included once inside a
-// target's namespace: no guard.
+// BLAKE2b-256 without a key (RFC 7693) of several messages of one length at a time, one message in each lane.
+// A tile's leaf is eight blocks, each of which needs the result of the one before, so only different messages
+// can be hashed in parallel. With AVX-512 that is three times as fast as libsodium, which hashes one message
+// at a time; with the 16 registers of AVX2 it would be slower, so there is no version for AVX2. Included once
+// inside a target's namespace: no guard.
 
 using DW = hn::ScalableTag<std::uint64_t>;
 using VW = hn::Vec<DW>;
@@ -41,7 +41,7 @@ HWY_INLINE void hash_mix(VW& a, VW& b, VW& c, VW& d, VW x, VW y) {
     b = hn::RotateRight<63>(hn::Xor(b, c));
 }
 
-// `words`: word w of lane l at w · kWords + l. `bytes`: of the message up to the end of this block.
+// `words`: word w of lane l at w · kWords + l. `bytes`: length of the message up to the end of this block.
 inline void hash_compress(VW (&h)[8], const std::uint64_t* words, std::uint64_t bytes, bool last) {
     const auto start = [](std::size_t i) HWY_ATTR { return hn::Set(DW(), kHashStart[i]); };
     VW v0 = h[0], v1 = h[1], v2 = h[2], v3 = h[3], v4 = h[4], v5 = h[5], v6 = h[6], v7 = h[7];
@@ -64,7 +64,7 @@ inline void hash_compress(VW (&h)[8], const std::uint64_t* words, std::uint64_t 
     for (std::size_t i = 0; i < 8; ++i) h[i] = hn::Xor(h[i], hn::Xor(low[i], high[i]));
 }
 
-// Messages first … first + kWords; the last one again where there are no more.
+// Hashes kWords messages from `first` on; repeats the last one when there are no more.
 inline void hash_lanes(const base::MessageBatch& messages, std::size_t first, base::Hash256* out) {
     alignas(64) std::uint64_t words[kBlockWords * kWords];
     VW h[8];
@@ -82,7 +82,7 @@ inline void hash_lanes(const base::MessageBatch& messages, std::size_t first, ba
             const std::size_t message = first + l < messages.count ? first + l : messages.count - 1;
             std::uint64_t block[kBlockWords] = {};
             const std::uint8_t* from = messages.data + message * messages.stride + at;
-            if (here > 0) std::memcpy(block, from, here);  // of nothing the address may be null
+            if (here > 0) std::memcpy(block, from, here);  // the address of nothing may be null
             for (std::size_t w = 0; w < kBlockWords; ++w) words[w * kWords + l] = block[w];
         }
         at += here;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives CpuDevice the kernels of a target as a table of functions: each has the bits of its definition in
-// contracts/arithmetic, whose signatures they take wherever possible. All run on the calling thread;
-// whoever calls them splits the outputs over threads. Both profiles share them; products.hpp has the rest.
+// Kernels is the table of a target's kernels that both profiles share; products.hpp has the others. Each
+// kernel has the bits of its definition in contracts/arithmetic, and where possible its signature. All run on
+// the calling thread; the caller splits the outputs over threads.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,16 @@
 
 namespace assay::trainer {
 
-/// Columns [0, cols) of matrices whose rows are `stride` floats apart: one thread's share of a column chain.
+/// One thread's share of a chain down columns: columns [0, cols) of matrices whose rows are `stride` floats
+/// apart.
 struct ColumnShape {
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
     std::uint64_t stride = 0;
 };
 
-/// Each returns whether every number that it wrote is finite (but largest and hash_batch, which write none).
+/// Each returns whether every number that it wrote is finite, except `largest` and `hash_batch`, which write
+/// no floats.
 struct Kernels {
     using Floats = std::span<float>;
     using View = std::span<const float>;
@@ -37,7 +39,7 @@ struct Kernels {
 
     bool (*layer_norm_forward)(View x, View gain, View bias, Floats y, arithmetic::LayerNormRows);
     bool (*layer_norm_input_gradient)(View dy, View x, View gain, arithmetic::LayerNormRowsView, Floats dx);
-    /// The rows of ONE sequence, into dgain and dbias.
+    /// Adds the rows of ONE sequence to dgain and dbias.
     bool (*layer_norm_parameter_gradient)(ColumnShape, const float* dy, const float* x,
                                           arithmetic::LayerNormRowsView, float* dgain, float* dbias);
 
@@ -47,11 +49,11 @@ struct Kernels {
     bool (*softmax_divide)(std::uint64_t, View, View, Floats);
     bool (*softmax_dot)(std::uint64_t, View dp, View p, Floats dot);
     bool (*softmax_gradient)(arithmetic::HeadShape, View dp, View p, View dot, Floats ds);
-    /// The four of the forward pass in one: `scores` becomes p.
+    /// The four operators of the forward pass in one: `scores` becomes p.
     bool (*softmax)(std::uint64_t, Floats scores, Floats max, Floats sum);
-    /// p again, from scores and what softmax() left: `scores` becomes p.
+    /// Makes p again from scores and from the max and sum of softmax(): `scores` becomes p.
     bool (*softmax_again)(std::uint64_t, Floats scores, View max, View sum);
-    /// The two of the backward pass in one: `dp` becomes ds.
+    /// The two operators of the backward pass in one: `dp` becomes ds.
     bool (*softmax_backward)(arithmetic::HeadShape, Floats dp, View p);
 
     bool (*gelu_forward)(View x, Floats y);
@@ -62,25 +64,25 @@ struct Kernels {
     bool (*loss_exp)(std::uint64_t, View, View, Floats);
     bool (*loss_sum)(std::uint64_t, View, Floats);
     bool (*loss_gradient)(std::uint64_t, float r, View e, View sum, Tokens targets, Floats dlogits);
-    /// max, exp, sum, the tokens' losses and the gradient, row by row: `logits` becomes dlogits.
+    /// Max, exp, sum, the tokens' losses and the gradient in one, row by row: `logits` becomes dlogits.
     bool (*loss_rows)(std::uint64_t, float r, Tokens targets, Floats logits, Floats loss);
     /// The same without the gradient: `logits` becomes e.
     bool (*loss_rows_forward)(std::uint64_t, Tokens targets, Floats logits, Floats loss);
 
     bool (*square_tiles)(std::uint64_t rows, std::uint64_t cols, View g, Floats sums);
     bool (*adamw)(const arithmetic::AdamWCoefficients&, float clip, View g, Floats w, Floats m, Floats v);
-    /// Merging: parameters and momentum in place.
+    /// For merges: changes parameters and momentum in place.
     bool (*outer_nesterov)(arithmetic::OuterCoefficients, View g, Floats w, Floats m);
     bool (*all_finite)(View x);
-    /// Largest magnitudes, as bits without the sign, of a matrix x whose rows are `stride` floats apart:
-    /// row[i] is set, column[j] is raised to its own where that is larger. A NaN counts as the largest.
+    /// Largest magnitudes, as bits without the sign, of a matrix x whose rows are `stride` floats apart. Sets
+    /// row[i] to that of row i, and raises column[j] to that of column j. A NaN counts as the largest.
     void (*largest)(ColumnShape, const float* x, std::int32_t* row, std::int32_t* column);
-    /// Whether the bits of every element, taken with `mask`, are at most `limit` as unsigned numbers.
+    /// Whether (bits & mask) <= limit for the bits of every element, as unsigned numbers.
     bool (*bounded)(View x, std::uint32_t mask, std::uint32_t limit);
 
     bool (*rms_norm_forward)(float epsilon, View x, View gain, Floats y, Floats rstd);
     bool (*rms_norm_input_gradient)(View dy, View x, View gain, View rstd, Floats dx);
-    /// The rows of ONE sequence, into dgain.
+    /// Adds the rows of ONE sequence to dgain.
     bool (*rms_norm_parameter_gradient)(ColumnShape, const float* dy, const float* x, View rstd,
                                         float* dgain);
     bool (*rope_forward)(arithmetic::RopeShape, arithmetic::RopeTableView, float* x);
@@ -88,7 +90,7 @@ struct Kernels {
     bool (*swiglu_forward)(std::uint64_t hidden, View x, Floats y);
     bool (*swiglu_backward)(std::uint64_t hidden, View x, View dy, Floats dx);
 
-    /// Digests of hash_one_by_one, several messages at a time: for roots of states and updates.
+    /// The digests of hash_one_by_one, several messages at a time, for roots of states and updates.
     base::BatchHash hash_batch;
 };
 

@@ -58,7 +58,7 @@ using L = VectorLanes;
 inline V load(const float* p) { return hn::LoadU(D(), p); }
 inline void store(V v, float* p) { hn::StoreU(v, D(), p); }
 
-// The first `count` < kN floats of p, the others zero. Nothing beyond them is touched.
+// Loads the first `count` < kN floats of p and zeros. Reads nothing beyond them.
 #if HWY_TARGET == HWY_NEON
 inline V load_part(const float* p, std::size_t count) {
     HWY_ALIGN float buffer[kN] = {};
@@ -79,10 +79,10 @@ inline void store_part(V v, float* p, std::size_t count) {
 }
 #endif
 
-// Remembers whether an infinity or a NaN went by.
+// Remembers whether it saw an infinity or a NaN.
 class FiniteWatch {
 public:
-    HWY_INLINE FiniteWatch() : worst_(hn::Zero(DI())) {}  // an implied one would lack the target
+    HWY_INLINE FiniteWatch() : worst_(hn::Zero(DI())) {}  // an implicit one would lack the target attribute
     HWY_INLINE void see(V v) { worst_ = hn::Max(worst_, hn::And(L::bits(v), exponent())); }
     HWY_INLINE void add(const FiniteWatch& other) { worst_ = hn::Max(worst_, other.worst_); }
     HWY_INLINE V pass(V v) {
@@ -179,8 +179,8 @@ struct RowLanes {
         return fold_vector(D(), all[0]);
     }
 };
-// Calls step(lane, i) for each vector of a row, then, for a last partial one, part(lane, i, count); whichever
-// gives the new lane. An absent element leaves its lane alone.
+// Calls step(lane, i) for each vector of a row, then part(lane, i, count) for a last partial one. Both return
+// the new lane. An absent element does not change its lane.
 template <class Step, class Part>
 HWY_INLINE float sum_row(std::size_t n, const Step& step, const Part& part) {
     RowLanes row;
@@ -210,7 +210,7 @@ inline float row_dot(const float* a, const float* b, std::size_t n) {
         [&](V lane, std::size_t i, std::size_t count)
             HWY_ATTR { return hn::MulAdd(load_part(a + i, count), load_part(b + i, count), lane); });
 }
-// The largest element, as the definition has it: among zeros of both signs the first one's.
+// The largest element by the law's definition: among zeros of both signs the first one.
 inline float row_max(const float* x, std::size_t n) {
     float best = x[0];
     std::size_t i = 0;

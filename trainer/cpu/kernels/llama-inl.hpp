@@ -55,7 +55,7 @@ inline bool rms_norm_parameter_gradient(ColumnShape shape, const float* dy, cons
                             });
 }
 
-// Turns the pairs (i, i + d/2) of every head by the table's angles; kBack turns them back.
+// Rotates the pairs (i, i + d/2) of every head by the table's angles; kBack rotates them back.
 template <bool kBack>
 inline bool rotate(arithmetic::RopeShape shape, arithmetic::RopeTableView table, float* x) {
     const std::size_t half = shape.head_dim / 2;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product, after BLIS (Van Zee & van de Geijn, "BLIS: a framework for rapidly instantiating BLAS
-// functionality", TOMS 2015). A block of B, packed, stays in the nearer caches while rows of A go past it:
-// a panel of A, unpacked where its k is contiguous and its rows lie well, against one panel of B after the
-// other, so that C is written along its rows. k goes in blocks; each after the first loads the tile back from
-// C, so every output stays one chain over k. Threads take blocks of columns (of rows, where columns
-// are few, or rows are more and packed); nothing is shared, so nothing waits. Included once per target inside
-// its namespace: no guard.
+// functionality", TOMS 2015). A packed block of B stays in the nearer caches while rows of A stream past it.
+// A panel of A is multiplied by one panel of B after the other, so that C is written along its rows. It is
+// not packed if its k is contiguous and its rows do not collide in the cache. The loop over k goes in blocks;
+// each block after the first loads the tile back from C, so every output stays one chain over k. Threads take
+// blocks of columns (blocks of rows if there are few columns, or if there are more rows and they are packed).
+// They share nothing, so none waits. Included once per target inside its namespace: no guard.
 
-// Terms and columns in a block of B. A is read, and packed, again for each block of columns: they are many,
-// even where the block is then larger than the second cache; its panels are read in order, so the processor
-// fetches them ahead. Few and even blocks of k: each after the first loads all of C and stores it.
+// Terms and columns in a block of B. A is read, and packed, again for each block of columns, so a block has
+// many columns, even if it is then larger than the second cache: its panels are read in order, so the
+// processor prefetches them. Blocks of k are few and even, since each after the first loads all of C and
+// stores it.
 struct BlockShape {
     std::size_t depth;
     std::size_t cols;
@@ -22,8 +23,8 @@ constexpr BlockShape block_shape(bool pack_a, std::size_t k) {
     const std::size_t depth = ((k + blocks - 1) / blocks + 15) / 16 * 16;  // whole cache lines of A
     return {depth, pack_a ? kCols * 2 : kCols};
 }
-// Rows of A that are packed at a time: where they are contiguous a panel, which stays in the first cache, and
-// otherwise some, for whole cache lines of what is read.
+// Rows of A that are packed at a time: one panel, which stays in the first cache, if they are contiguous;
+// else several, so that whole cache lines are read.
 inline constexpr std::size_t kMc = 16 * kMr;
 inline std::size_t rows_at_a_time(const Product& p) { return p.a.col_stride == 1 ? kMr : kMc; }
 
@@ -56,9 +57,9 @@ inline bool prepare_thread(arithmetic::HeadShape) {
 }
 inline std::uint64_t thread_bytes(arithmetic::HeadShape) { return Scratch::size_for(sizeof(PackBuffers)); }
 
-// Asks for part `part` of `parts` of the next panel's rows of A: each begins in another place than the last
-// ended, which no processor guesses, and without it the first tile of every panel waits. Into the second
-// cache: the first is full of the panel in use.
+// Prefetches part `part` of `parts` of the next panel's rows of A into the second cache; the first is full of
+// the current panel. No row begins where the last one ended, so no processor prefetches it by itself, and the
+// first tile of every panel would wait.
 inline void fetch_rows(const float* a, std::size_t stride, std::size_t depth, std::size_t part,
                        std::size_t parts) {
     constexpr std::size_t kLine = 64 / sizeof(float);
@@ -105,7 +106,7 @@ inline bool product_part(const Product& p) {
     for (std::size_t j0 = 0; j0 < p.n; j0 += block.cols) {
         const std::size_t cols = p.n - j0 < block.cols ? p.n - j0 : block.cols;
         std::size_t k0 = 0;
-        do {  // once even where k is 0: then c is what it starts with
+        do {  // once even if k is 0: c is then the chain's start
             TileRun run;
             run.depth = p.k - k0 < block.depth ? p.k - k0 : block.depth;
             run.a_stride = pack_a ? kMr : p.a.row_stride;
@@ -131,7 +132,8 @@ inline bool product_part(const Product& p) {
     return watch.good();
 }
 
-// Equal shares of `count` for the threads, as even in number as they are few, none longer than `most`.
+// The length of equal shares of `count` for the threads: in as few rounds as possible, none longer than
+// `most`.
 inline std::size_t share_of(std::size_t count, std::size_t threads, std::size_t unit, std::size_t most) {
     const std::size_t rounds = (count + threads * most - 1) / (threads * most);
     const std::size_t share = (count + threads * rounds - 1) / (threads * rounds);
@@ -143,7 +145,7 @@ inline bool product(const Product& p, ThreadPool& pool) {
     const std::size_t threads = pool.threads();
     if (threads == 1) return product_part(p);
     std::atomic<bool> good = true;
-    // Threads that have columns of their own read all of A each, which costs where each packs it too.
+    // Threads with columns of their own each read all of A; that is expensive if each of them also packs it.
     const bool by_columns = p.n >= threads * 4 * kNr && (p.n >= p.m || !packs_a(p));
     if (by_columns) {
         const std::size_t share = share_of(p.n, threads, kNr, block_shape(packs_a(p), p.k).cols);

@@ -19,9 +19,9 @@ inline bool add_bias(View bias, Floats y) {
     return good;
 }
 
-// A strip of kStripVectors vectors of columns, from column j on, goes down all rows with a chain for each of
-// its columns and each sum, all of them in registers, and then they are added to `out`. `arrays` are those
-// that `term` reads: their rows lie pages apart, and no processor guesses the next one.
+// Goes down all rows of a strip of kStripVectors vectors of columns, from column j on, with a chain in a
+// register for each of its columns and each sum, and then adds the chains to `out`. `arrays` are those that
+// `term` reads. They are prefetched here: their rows lie pages apart, so no processor predicts the next one.
 template <std::size_t kStripVectors, std::size_t kSums, std::size_t kArrays, class Term>
 inline void column_strip(ColumnShape shape, std::size_t j, const float* const (&arrays)[kArrays],
                          float* const (&out)[kSums], const Term& term, FiniteWatch& watch) {
@@ -188,7 +188,7 @@ inline bool gelu_backward(View x, View dy, Floats dx) {
     });
 }
 
-// Neighbouring tiles side by side, so that their chains hide each other's latency.
+// Works on neighbouring tiles together, so that their chains hide each other's latency.
 inline bool square_tiles(std::uint64_t rows, std::uint64_t cols, View g, Floats sums) {
     constexpr std::size_t kSide = arithmetic::kTile;
     constexpr std::size_t kTiles = 8;
@@ -294,7 +294,7 @@ inline bool all_finite(View x) {
     return watch.good();
 }
 
-// Of kRows rows: their largest magnitudes; those of the columns are raised.
+// Sets the largest magnitudes of kRows rows and raises those of the columns.
 template <std::size_t kRows>
 inline void largest_of_rows(std::size_t cols, std::size_t stride, const float* x, std::int32_t* row,
                             std::int32_t* column) {

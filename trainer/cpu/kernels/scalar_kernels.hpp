@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the list of targets the kernels that are the definitions themselves: those of every machine,
-// without vectors.
+// Kernels of target kScalar, which every machine has: the definitions themselves, without vectors.
 #pragma once
 
 #include "trainer/cpu/kernels/kernels.hpp"
@@ -11,7 +10,7 @@ namespace assay::trainer {
 /// The definitions themselves.
 const Kernels& scalar_kernels();
 
-/// Those of profile f32.
+/// The products of profile f32.
 const ProductKernels& scalar_products();
 
 }  // namespace assay::trainer

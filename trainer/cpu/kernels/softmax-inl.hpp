@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of attention (rows 0…i of a square) and of the loss (whole rows), operator by operator and fused.
-// Included once per target inside its namespace: no guard. A fused kernel looks only at the numbers that can
-// become infinite or NaN: where max and sum are finite, e lies in [0, 1] and p = e / sum too, as sum >= 1.
+// Included once per target inside its namespace: no guard. A fused kernel checks only numbers that can become
+// infinite or NaN: if max and sum are finite, e lies in [0, 1], and so does p = e / sum, as sum >= 1.
 
 inline bool exp_row(const float* x, float max, float* e, std::size_t n) {
     const V m = L::set(max);

@@ -12,13 +12,13 @@ inline constexpr std::size_t kMr = 12;
 inline constexpr std::size_t kNv = 2;  // vectors in a row of the tile
 inline constexpr std::size_t kNr = kNv * kN;
 
-// What a tile needs beside its operands. It belongs to one thread.
+// What a tile needs besides its operands. It belongs to one thread.
 struct TileRun {
     std::size_t depth = 0;     // terms of the chain
     std::size_t a_stride = 0;  // rows of A: floats from one to the next; of packed A: from one k to the next
     std::size_t b_stride = kNr;  // rows of B
     std::size_t c_stride = 0;
-    bool carry = false;           // go on from what c holds
+    bool carry = false;           // continue the chain from what c holds
     bool last = false;            // this is the end of the chain: scale, bias, look for infinities and NaN
     float scale = 1.0F;           // at the end of the chain
     const float* bias = nullptr;  // of the tile's columns
@@ -44,7 +44,7 @@ HWY_INLINE void begin_sums(const TileRun& run, float* HWY_RESTRICT c, Sums<kRows
             sum[i][1] = hn::Zero(D());
         }
     }
-    // The next tile's outputs, so that they are near when it is their turn.
+    // Prefetches the next tile's outputs.
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kRows; ++i) {
         __builtin_prefetch(c + i * c_stride + kNr, 1);
@@ -72,8 +72,9 @@ HWY_INLINE void add_packed(const TileRun& run, const float* HWY_RESTRICT a, cons
     }
 }
 
-// sum = x · y + sum, rounded once, in sum's own register: left to itself GCC 12 renames the sums of the loop
-// below, which is unrolled, and keeps some of them in memory. That of packed A it leaves in their registers.
+// sum = x · y + sum, rounded once, in sum's own register. Without this GCC 12 renames the sums of the
+// unrolled loop below and keeps some of them in memory. In the loop over packed A it keeps them in registers
+// by itself.
 HWY_INLINE void add_product(V x, V y, V& sum) {
 #if HWY_ARCH_X86
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum.raw) : "v"(x.raw), "v"(y.raw));
@@ -152,7 +153,7 @@ HWY_INLINE void end_sums(const TileRun& run, Sums<kRows>& sum, FiniteWatch& watc
     watch.add(own);
 }
 
-// c (kRows × kNr) goes on over run.depth terms of a and b.
+// Continues the chains of c (kRows × kNr) over run.depth terms of a and b.
 template <std::size_t kRows, bool kPackedA>
 HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
                        float* HWY_RESTRICT c, FiniteWatch& watch) {
@@ -171,7 +172,7 @@ HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const fl
     }
 }
 
-// `rows` <= kMr rows, in tiles of fewer rows where they are fewer.
+// The same for `rows` <= kMr rows, in smaller tiles if there are fewer.
 template <bool kPackedA>
 inline void tile_rows(const TileRun& run, std::size_t rows, const float* a, const float* b, float* c,
                       FiniteWatch& watch) {
@@ -193,7 +194,8 @@ inline void tile_rows(const TileRun& run, std::size_t rows, const float* a, cons
     if (rows - i >= 1) tile<1, kPackedA>(run, a + i * step, b, c + i * run.c_stride, watch);
 }
 
-// The same for fewer columns than kNr: through a buffer. B must be readable to the full width, with numbers.
+// The same for fewer columns than kNr, through a buffer. REQUIRES initialised numbers in B up to the full
+// width.
 template <bool kPackedA>
 inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols, const float* a,
                          const float* b, float* c, FiniteWatch& watch) {
@@ -210,7 +212,7 @@ inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols,
         for (std::size_t j = 0; j < cols; ++j) bias[j] = run.bias[j];
         own.bias = bias;
     }
-    FiniteWatch beyond;  // columns that do not exist have no say
+    FiniteWatch beyond;  // columns that do not exist do not count
     tile_rows<kPackedA>(own, rows, a, b, buffer, beyond);
     for (std::size_t i = 0; i < rows; ++i) {
         for (std::size_t j = 0; j < cols; ++j) c[i * run.c_stride + j] = buffer[i * kNr + j];
@@ -218,7 +220,7 @@ inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols,
     }
 }
 
-// A 4 × 4 block turned over its diagonal: out[k·out_stride + i] = in[i·in_stride + k].
+// Transposes a 4 × 4 block: out[k·out_stride + i] = in[i·in_stride + k].
 HWY_INLINE void transpose_4x4(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
     using D4 = hn::Simd<float, 4, 0>;
     using D2 = hn::Repartition<double, D4>;
@@ -236,8 +238,8 @@ HWY_INLINE void transpose_4x4(const float* in, std::size_t in_stride, float* out
     put(hn::InterleaveUpper(D2(), high01, high23), 3);
 }
 
-// Floats from one packed panel to the next. The odd cache line keeps panels, which are written side by side,
-// out of each other's sets.
+// Floats from one packed panel to the next. The additional cache line keeps panels that are written together
+// out of each other's sets of the cache.
 constexpr std::size_t panel_stride(std::size_t side, std::size_t depth) { return side * depth + 16; }
 
 // Packs `count` lanes (rows of A or columns of B) over `depth` terms into panels of `side` lanes, a panel
@@ -253,7 +255,7 @@ inline void pack(const float* data, std::size_t lane_stride, std::size_t k_strid
             const float* source = data + k * k_stride;
             float* to = out + k * side;
             for (std::size_t i = 0; i < whole; i += side, to += stride) {
-                // Rows lie pages apart: no processor guesses the next one.
+                // Rows lie pages apart, so no processor predicts the next one.
                 __builtin_prefetch(source + kAhead * k_stride + i);
                 __builtin_prefetch(source + kAhead * k_stride + i + side - 1);
                 __builtin_memcpy(to, source + i, side * sizeof(float));

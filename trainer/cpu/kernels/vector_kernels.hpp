@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the list of targets the Highway kernels of the instruction sets whose multiply-add is fused
-// (machine.hpp).
+// Highway kernels of the vector targets: instruction sets whose multiply-add is fused (machine.hpp).
 #pragma once
 
 #include "trainer/cpu/kernels/kernels.hpp"
@@ -12,7 +11,7 @@ namespace assay::trainer {
 /// REQUIRES a set that this machine has, not kScalar.
 const Kernels& vector_kernels(FloatSet set);
 
-/// Those of profile f32.
+/// The products of profile f32.
 const ProductKernels& vector_products(FloatSet set);
 
 }  // namespace assay::trainer

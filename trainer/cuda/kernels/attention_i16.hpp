@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives attention of profile i16 as one kernel for each of its outputs, o, dQ, dV and dK, whose squares never
-// lie in memory: scores are made again wherever they are needed, from digits that stay close by, since exact
-// sums are the same each time. The numbers and their order are contracts/arithmetic/exact_attention.hpp's and
-// attention.hpp's; the way through a row, a block of tokens after the other, is that of FlashAttention
-// (arXiv 2205.14135), without its sums that are scaled anew: the law's softmax has its maximum first.
+// Fused attention of profile i16: one kernel for each of its outputs o, dQ, dV and dK. Its squares never lie
+// in memory. Scores are recomputed from digits in near memory wherever they are needed; exact sums are the
+// same each time. Numbers and order: contracts/arithmetic/exact_attention.hpp, attention.hpp. It goes along a
+// row block by block of tokens like FlashAttention (arXiv 2205.14135), but rescales no sums: the law finds
+// the maximum first.
 #pragma once
 
 #include <type_traits>
@@ -14,7 +14,7 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// What a kernel makes.
+/// The output that a kernel makes.
 enum class AttentionOutput : std::uint8_t {
     kValues,         ///< o, and the maximum and the sum of each row of scores
     kQueryGradient,  ///< dQ, and the dot product of each row of probabilities with their gradient
@@ -26,23 +26,23 @@ enum class AttentionOutput : std::uint8_t {
 enum class AttentionFault : std::uint8_t {
     kNone,
     kOtherTree,        ///< a row's chains are not added in the law's order
-    kMissingBarrier,   ///< tokens are overwritten while others still read them
+    kMissingBarrier,   ///< tokens are overwritten while other threads still read them
     kWholeMaximum,     ///< a masked probability takes part in a maximum
-    kForgottenMember,  ///< of query heads that share keys the last one is left out
+    kForgottenMember,  ///< the last of the query heads that share keys is left out
 };
 
-/// Digits of q, k, v and dO have a line a token, of at most 64 numbers in one block; those of `numbers` a
-/// line for each number of a head along blocks of 128 tokens: of v, k, dO or q, in the order of
-/// AttentionOutput. Numbers of `max`, `sum`, `dot` and `inverse` are by query head and token.
+/// Digits of q, k, v and dO have one line for each token, of at most 64 numbers in one block. `numbers` has
+/// one line for each number of a head along blocks of 128 tokens, of v, k, dO or q in the order of
+/// AttentionOutput. `max`, `sum`, `dot` and `inverse` are indexed by query head and token.
 struct AttentionI16Args {
     Digits q, k, v, d_o;
     Digits numbers;
     unsigned tokens = 0;
-    unsigned heads = 1, sharing = 1;  ///< query heads of a sequence; of them those that share keys
+    unsigned heads = 1, sharing = 1;  ///< query heads of a sequence; query heads that share keys
     float scale = 1.0F;
     OutputArray<float> max, sum;  ///< kValues writes them, the others read them
     OutputArray<float> dot;       ///< kQueryGradient writes it, kKeyGradient reads it
-    OutputArray<float> inverse;   ///< 1 / sum: kQueryGradient writes it, those that come after it read it
+    OutputArray<float> inverse;   ///< 1 / sum: kQueryGradient writes it, the later ones read it
     OutputArray<float> c;
     OperandPlace to;     ///< of a query head's output, or of a key head's
     NumberWatch scores;  ///< kValues
@@ -55,7 +55,7 @@ struct AttentionI16Args {
 /// Grid: 64 rows, 1, query heads of all sequences, or key heads.
 template <AttentionOutput kOutput, AttentionFault kFault = AttentionFault::kNone>
 struct AttentionI16 {
-    // Rows are keys, and the tokens that they meet queries.
+    // Rows are keys, and the other tokens queries.
     static constexpr bool kTurned =
         kOutput == AttentionOutput::kValueGradient || kOutput == AttentionOutput::kKeyGradient;
     // The product's left operand is the scores' gradient, not probabilities.
@@ -118,7 +118,7 @@ struct AttentionI16 {
 private:
     using LaneNumbers = attention::LaneNumbers;
 
-    // A warp's rows, and where they meet other tokens.
+    // A warp's rows, and the blocks of other tokens that they meet.
     struct Rows {
         attention::RowDigits digits, slopes;  // of the scores' product, and of the probabilities' gradient's
         unsigned first, own;                  // of the warp; the lane's upper row
@@ -127,7 +127,7 @@ private:
         float max[2], sum[2], dot[2], inverse[2];  // of the lane's rows, where they are queries
 
         ASSAY_SIMT Rows(const SimtBlock& block, const Args& args) {
-            // Long rows first: a card is busy to the end.
+            // Long rows first, so that a card is busy until the end.
             const unsigned tiles = (args.tokens + attention::kRows - 1) / attention::kRows;
             const unsigned tile = kTurned ? block.x() : tiles - 1 - block.x();
             first = tile * attention::kRows + block.warp() * 16;
@@ -151,7 +151,7 @@ private:
                 }
             }
         }
-        // The query head of those that share the rows' keys.
+        // Chooses the query head among those that share the rows' keys.
         ASSAY_SIMT void choose(const SimtBlock& block, const Args& args, unsigned member) {
             if (!kTurned) return;
             const unsigned keys = args.heads / args.sharing;
@@ -166,8 +166,7 @@ private:
         }
     };
 
-    // Which of a lane's tokens of a step its rows meet: those from `low` on, `count` of them, by
-    // next_in_step.
+    // The tokens of a lane's step that its rows meet: `count` of them from `low` on, by next_in_step.
     struct Met {
         int low[2];
         unsigned count[2];
@@ -189,7 +188,7 @@ private:
         }
     };
 
-    // Which of its block of 128 the lane's token n of a step is.
+    // The place of the lane's token n of a step in its block of 128.
     static ASSAY_SIMT unsigned in_block(const SimtBlock& block, unsigned step, unsigned n) {
         return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
     }
@@ -228,7 +227,7 @@ private:
         }
         block.commit_copies();
     }
-    // Copies what is known of 128 queries: a thread one of them.
+    // Copies the row numbers of 128 queries, one for each thread.
     static ASSAY_SIMT void copy_queries(const SimtBlock& block, const Args& args, const Rows& rows,
                                         unsigned b) {
         Shared& shared = block.template shared<Shared>();
@@ -249,8 +248,8 @@ private:
         block.commit_copies();
     }
 
-    // Calls work(b, step, tokens) for the steps of every block of keys, whose digits are copied while those
-    // of the block before are worked on.
+    // Calls work(b, step, tokens) for the steps of every block of keys. A block's digits are copied during
+    // the work on the block before.
     template <class Work>
     static ASSAY_SIMT void each_step(const SimtBlock& block, const Args& args, const Rows& rows,
                                      const Work& work) {
@@ -367,7 +366,7 @@ private:
         }
     }
 
-    // What a number's row of scores came to, whichever of row and token it is.
+    // Maximum, sum and inverse of a number's row of scores: its query is its row or its token.
     struct RowNumbers {
         float max, sum, inverse;
     };
@@ -382,7 +381,7 @@ private:
         }
     }
 
-    // Of scores the probabilities, in place; of masked ones anything.
+    // Turns scores into probabilities, in place. Masked ones may become anything.
     static ASSAY_SIMT void make_probabilities(const SimtBlock& block, const Rows& rows, unsigned step,
                                               LaneNumbers& made) {
         bool usual = true;
@@ -411,8 +410,8 @@ private:
         }
     }
 
-    // Makes a step of the product's left operand, probabilities or the scores' gradient, zeros where the mask
-    // has none, and finds the largest of each row.
+    // Makes a step of the product's left operand (probabilities, or the scores' gradient), with zeros for
+    // masked numbers, and finds the largest of each row.
     static ASSAY_SIMT void weigh(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
                                  unsigned step, std::uint32_t (&most)[2], AllFinite& finite) {
         Shared& shared = block.template shared<Shared>();

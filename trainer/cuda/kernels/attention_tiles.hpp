@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives fused attention its tiles (attention_i16.hpp). A block of four warps has 64 rows, a warp 16 of them,
-// and meets the other tokens in blocks of 128, 32 at a time. A lane has, of each step of 32 tokens, 16
-// numbers: of two rows, eight below one another, four tokens side by side and the four that lie 16 further.
-// Sums of digits have no order, so that a lane's own numbers, as digits, are its part of the next product's
-// left operand: nothing changes lanes between the two products.
+// The tiles of fused attention (attention_i16.hpp). A block of four warps has 64 rows, a warp 16 of them. It
+// goes over the other tokens in blocks of 128, in steps of 32. In a step a lane has 16 numbers: two rows,
+// eight apart, by eight tokens, four neighbours and the four that lie 16 further. Sums of digits have no
+// order, so a lane's own numbers, as digits, are its part of the next product's left operand: nothing changes
+// lanes between the two products.
 #pragma once
 
 #include "trainer/cuda/kernels/product_i16.hpp"
@@ -17,7 +17,7 @@ inline constexpr unsigned kWarps = 4;    ///< with 16 rows each
 inline constexpr unsigned kBlock = 128;  ///< tokens of a block of a sum: arithmetic::kAttentionBlock
 inline constexpr unsigned kStep = 32;    ///< tokens whose numbers a lane makes at a time
 inline constexpr unsigned kSteps = kBlock / kStep;
-inline constexpr unsigned kNumbers = 64;  ///< of a head, at most
+inline constexpr unsigned kNumbers = 64;  ///< the most numbers of a head
 inline constexpr unsigned kPitch = 20;    ///< words of 64 digits in shared memory: lanes read different banks
 inline constexpr unsigned kTileWords = 2 * kBlock * kPitch;
 
@@ -26,7 +26,7 @@ struct DigitTile {
     alignas(16) std::uint32_t words[kTileWords];
     alignas(16) std::int32_t exponents[kBlock];  // of each token, or of each number
 };
-/// What a lane has of a step: [n-tile of eight columns][row, column].
+/// A lane's numbers of a step: [n-tile of eight columns][row, column].
 using LaneNumbers = float[4][4];
 /// Their sums of digits by weight: 1, 256 and 65,536.
 using WeightSums = std::int32_t[3][4][4];
@@ -34,40 +34,41 @@ using WeightSums = std::int32_t[3][4][4];
 /// The tokens of a lane in a step: number n of them, 0 to 7, after the lane's first.
 ASSAY_SIMT unsigned first_in_step(unsigned lane) { return lane % 4 * 4; }
 ASSAY_SIMT unsigned next_in_step(unsigned n) { return n / 4 * 16 + n % 4; }
-/// Which of them, and which row, the number [across][i] of a step belongs to.
+/// The token (0 to 7) and the row to which number [across][i] of a step belongs.
 ASSAY_SIMT unsigned token_at(unsigned across, unsigned i) { return across * 2 + i % 2; }
 ASSAY_SIMT unsigned row_at(unsigned i) { return i / 2; }
 
-/// Whether 2^exponent is a factor that loses nothing: a sum of digits, 0 or at least 1 and below 2^37, times
-/// it is a normal number, whatever the next factor makes of it.
+/// Whether multiplication by 2^exponent is exact: a sum of digits, which is 0 or at least 1 and below 2^37,
+/// times it is 0 or a normal number. (The next factor may still round.)
 ASSAY_SIMT bool is_factor(std::int32_t exponent) { return exponent >= -126 && exponent <= 90; }
 
-/// Of a line that is not there: any.
+/// The exponent of a line. That of a missing line may be anything.
 ASSAY_SIMT std::int32_t exponent_of(const Digits& digits, unsigned matrix, unsigned line, unsigned b) {
     return line < digits.place.lines ? digits.exponents[digits.place.exponent(matrix, line, b)] : 0;
 }
 
-/// quotient() is right from here on.
+/// The smallest dividend, other than 0, for which quotient() is right.
 ASSAY_SIMT float smallest_usual() { return from_bits((127 - 90) << 23); }
 
-/// a / b, rounded once, where `inverse` is 1 / b rounded once. REQUIRES b in [1, 2^31), and a in
-/// [smallest_usual(), 1] or 0. Two corrections make a quotient that is off by less than its last digit, and
-/// so the third one the law's (Markstein, IBM Journal 1990); remainders of smaller numbers would lose digits.
+/// a / b, rounded once. REQUIRES `inverse` to be 1 / b rounded once, b in [1, 2^31), and a in
+/// [smallest_usual(), 1] or 0. After the first correction the quotient is off by less than its last digit, so
+/// the second one gives the law's (Markstein, IBM Journal 1990). Remainders of smaller numbers would lose
+/// digits.
 ASSAY_SIMT float quotient(float a, float b, float inverse) {
     const float first = mul_rn(a, inverse);
     const float second = fma_rn(fma_rn(-first, b, a), inverse, first);
     return fma_rn(fma_rn(-second, b, a), inverse, second);
 }
 
-/// The float of hi · 2^16 + mid · 2^8 + lo, rounded once: sums of at most 128 products of digits, in 32 bits.
+/// The float of hi · 2^16 + mid · 2^8 + lo, rounded once, for 32-bit sums of at most 128 products of digits.
 ASSAY_SIMT float sum_to_float(std::int32_t lo, std::int32_t mid, std::int32_t hi) {
     const std::int32_t rest = mid * 256 + lo;
     return fma_rn(static_cast<float>(hi + (rest >> 16)), 65536.0F, static_cast<float>(rest & 0xffff));
 }
 
-/// Calls use(at, value) for the 16 numbers whose sums of digits a lane has, `at` 4 · across + i:
-/// arithmetic::finish of the sum and of the sum of both exponents. exponents[column(n)] is that of the lane's
-/// n-th column of eight, which number `at` has for n = column_of(at).
+/// Calls use(at, value) for each of the 16 numbers whose sums of digits a lane has, with at = 4 · across + i
+/// and value = arithmetic::finish of the sum and of the sum of both exponents. exponents[column(n)] is the
+/// exponent of the lane's n-th of eight columns; number `at` is in column n = column_of(at).
 template <class Column, class ColumnOf, class Use>
 ASSAY_SIMT void finish_each(const WeightSums& sums, const std::int32_t (&rows)[2],
                             const std::int32_t* exponents, const Column& column, const ColumnOf& column_of,
@@ -98,8 +99,8 @@ ASSAY_SIMT void finish_each(const WeightSums& sums, const std::int32_t (&rows)[2
     }
 }
 
-/// The address of the row that a lane names to load_matrices: two planes of eight lines, of each eight words
-/// in two halves. `lines` is how far the planes are apart.
+/// The address of the row that a lane passes to load_matrices, for two planes of eight lines with eight words
+/// each, in two halves. The planes are `lines` lines apart.
 ASSAY_SIMT const std::uint32_t* own_row(const SimtBlock& block, const DigitTile& tile, unsigned lines) {
     const unsigned lane = block.lane();
     return tile.words + (lane / 16 * lines + lane % 8) * kPitch + lane / 8 % 2 * 4;
@@ -124,7 +125,7 @@ struct RowDigits {
     }
 };
 
-/// A thread copies the exponent of a line: 0 where there is none.
+/// Each thread copies the exponent of a line: 0 for a missing line.
 ASSAY_SIMT void copy_exponent(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned line,
                               unsigned b, DigitTile& to) {
     static_assert(kWarps * kWarp == kBlock);
@@ -133,8 +134,8 @@ ASSAY_SIMT void copy_exponent(const SimtBlock& block, const Digits& digits, unsi
                 digits.exponents + (valid ? digits.place.exponent(matrix, line, b) : 0), valid);
 }
 
-/// Copies the digits of 128 tokens by token. Of 16 tokens the four that a lane has lie in rows 2t, 2t + 1,
-/// and eight further, so that a product's columns are a lane's own tokens.
+/// Copies the digits of 128 tokens by token. A lane's four of 16 tokens go to rows 2t and 2t + 1, and eight
+/// further, so that a lane's columns of a product are its own tokens.
 ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned b,
                             DigitTile& to) {
     const unsigned own = block.thread() / 8, chunk = block.thread() % 8, first = b * kBlock + own;
@@ -191,8 +192,8 @@ ASSAY_SIMT void multiply_step(const SimtBlock& block, const RowDigits& rows, con
         [&](unsigned at, float number) { made[at / 4][at % 4] = add_rn(0.0F, number); });
 }
 
-/// The numbers of each lane of a block of 128 tokens, while their largest is looked for: [step, at][thread].
-/// They would take 64 registers, and code for each step of its own.
+/// The numbers of each lane of a block of 128 tokens, held in shared memory while their largest is searched:
+/// [step, at][thread]. In registers they would take 64 of them, and separate code for each step.
 using HeldNumbers = float[kSteps * 16][kWarps * kWarp];
 
 /// A lane's numbers of a block of 128 tokens as digits, with the exponent of each of its two rows.
@@ -200,17 +201,17 @@ struct WeightDigits {
     std::uint32_t words[kBlock / 16][2][2];  // [16 tokens][row][plane]
     std::int32_t exponents[2];               // of the lane's rows
 
-    /// Numbers are zero where a mask has none; `most` is the size of the lane's largest of each row.
+    /// REQUIRES zeros for masked numbers, and in `most` the magnitude of the lane's largest of each row.
     ASSAY_SIMT void make(const SimtBlock& block, const HeldNumbers& numbers, std::uint32_t (&most)[2]) {
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2; ++row) {
-            // Four lanes have a row.
+            // Four lanes share a row.
             ASSAY_UNROLL
             for (unsigned lanes = 2; lanes > 0; lanes /= 2) {
                 const std::uint32_t other = block.shfl_xor(most[row], lanes);
                 most[row] = other > most[row] ? other : most[row];
             }
-            // Of a row of zeros all sums are zero: its exponent, which is no factor, changes nothing.
+            // All sums of a row of zeros are zero, so any exponent does; row_exponent's is no factor.
             exponents[row] = most[row] == 0 ? 0 : row_exponent(most[row], 2);
         }
         ASSAY_UNROLL
@@ -225,11 +226,11 @@ struct WeightDigits {
     }
 };
 
-/// What a warp adds up of a head's numbers in its rows: [n-tile of eight numbers][row, number].
+/// A lane's sums of its warp's rows: [n-tile of eight numbers of a head][row, number].
 using HeadSums = float[8][4];
 static_assert(kNumbers == 8 * 8);
 
-/// Which number of the head the lane's [across][i] is.
+/// The number of the head to which the lane's sum [across][i] belongs.
 ASSAY_SIMT unsigned number_at(unsigned lane, unsigned across, unsigned i) {
     return across * 8 + lane % 4 * 2 + i % 2;
 }
@@ -269,8 +270,8 @@ ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, c
     }
 }
 
-/// lane_sum and lane_dot of the law over a row (contracts/arithmetic/reduce.hpp): 32 chains, of which a lane
-/// has eight for each of its two rows, and a tree.
+/// The law's lane_sum and lane_dot over a row (contracts/arithmetic/reduce.hpp): 32 chains and a tree. A lane
+/// has eight of the chains for each of its two rows.
 template <bool kOtherTree = false>
 struct LaneSums {
     float parts[2][8];
@@ -279,7 +280,7 @@ struct LaneSums {
         ASSAY_UNROLL
         for (unsigned i = 0; i < 16; ++i) parts[i / 8][i % 8] = 0.0F;
     }
-    /// Of both rows, for each of the four lanes that have them.
+    /// Gives the sums of both rows to each of the four lanes that share them.
     ASSAY_SIMT void fold(const SimtBlock& block, float (&row_sums)[2]) const {
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2; ++row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the gradients that are sums over tokens, a chain within a sequence and then over sequences:
-// of biases and of norms' parameters (contracts/arithmetic/product.hpp, layer_norm.hpp, rms_norm.hpp), of
-// embeddings (embedding.hpp), and the loss (loss.hpp). A thread has a column; no atomics.
+// Sums over tokens, as a chain within each sequence and then over sequences: gradients of biases and of
+// norms' parameters (contracts/arithmetic/product.hpp, layer_norm.hpp, rms_norm.hpp) and of embeddings
+// (embedding.hpp), and the loss (loss.hpp). Each thread has a column; no atomics.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// Which sum a ColumnChains kernel makes.
+/// The sum that a ColumnChains kernel makes.
 enum class ColumnKind : std::uint8_t { kBias, kLayerNorm, kRmsNorm };
 
 /// What a mutant does wrong.
 enum class ColumnFault : std::uint8_t {
     kNone,
-    kOneChain,      ///< it goes on from one sequence to the next without an addition of its own
+    kOneChain,  ///< it continues a chain from one sequence to the next instead of adding the sequences' sums
     kTwoRoundings,  ///< it rounds a term before it adds it
 };
 
@@ -30,14 +30,14 @@ struct ColumnArgs {
     const float* x = nullptr;
     const float* mean = nullptr;
     const float* rstd = nullptr;
-    OutputArray<float> gains;   ///< [sequences, cols]; of a layer norm also biases
-    OutputArray<float> biases;  ///< the same
-    NumberWatch watch;          ///< of the gradients that they are added to
+    OutputArray<float> gains;   ///< [sequences, cols]; unused by kBias
+    OutputArray<float> biases;  ///< [sequences, cols]; unused by kRmsNorm
+    NumberWatch watch;          ///< watches the gradients to which they are added
 };
 
-/// The chains within sequences. A warp has 32 columns and makes their chains; the others of its block only
-/// copy rows ahead of it to shared memory, since a card has too few columns to hide the time that memory
-/// takes. Grid: columns in thirty-twos, sequences.
+/// The chains within sequences. One warp of a block makes the chains of 32 columns; the others only copy rows
+/// ahead of it to shared memory, since there are too few columns to hide the latency of memory. Grid: columns
+/// in thirty-twos, sequences.
 template <ColumnKind kKind, ColumnFault kFault = ColumnFault::kNone>
 struct ColumnChains {
     static constexpr unsigned kWarps = 4;
@@ -45,7 +45,7 @@ struct ColumnChains {
     static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = true;
     static constexpr unsigned kRows = 32;   // of a stage
-    static constexpr unsigned kStages = 4;  // in turn; all but one are copied ahead
+    static constexpr unsigned kStages = 4;  // used in turn; all but one are copied ahead
     static constexpr bool kIsNorm = kKind != ColumnKind::kBias;
     using Args = ColumnArgs;
     struct Shared {
@@ -142,7 +142,7 @@ struct CombineArgs {
     std::uint64_t sequences = 0;
     std::uint64_t cols = 0;
     const float* sums = nullptr;  ///< [sequences, cols]
-    OutputArray<float> out;       ///< [cols]; goes on from what it holds
+    OutputArray<float> out;       ///< [cols]; its content begins the chain
     NumberWatch watch;
 };
 
@@ -174,17 +174,17 @@ struct ColumnCombine {
 struct EmbeddingGradientArgs {
     std::uint64_t context = 0;
     std::uint64_t cols = 0;
-    std::uint64_t tokens = 0;               ///< different ones
-    const std::uint32_t* token = nullptr;   ///< [tokens]: its row of `out`
-    const std::uint32_t* first = nullptr;   ///< [tokens + 1]: its places in `places`
+    std::uint64_t tokens = 0;               ///< number of different tokens
+    const std::uint32_t* token = nullptr;   ///< [tokens]: a token's row of `out`
+    const std::uint32_t* first = nullptr;   ///< [tokens + 1]: where a token's places begin in `places`
     const std::uint32_t* places = nullptr;  ///< rows of dx, ascending for each token
     const float* dx = nullptr;
-    OutputArray<float> out;  ///< rows of tokens; goes on from what they hold
+    OutputArray<float> out;  ///< rows of tokens; their content begins the chains
     NumberWatch watch;
 };
 
-/// Rows of the tokens that occur: a chain over a token's places in a sequence, then over sequences. Grid:
-/// columns, tokens.
+/// Gradients of the rows of tokens that occur: a chain over a token's places in each sequence, then over
+/// sequences. Grid: columns, tokens.
 template <ColumnFault kFault = ColumnFault::kNone>
 struct EmbeddingGradient {
     static constexpr unsigned kThreads = 128;
@@ -224,14 +224,14 @@ struct TiedRowsArgs {
     std::uint64_t cols = 0;
     const float* rows = nullptr;            ///< gradients by the embedding: a row for each token that occurs
     const std::uint32_t* row_of = nullptr;  ///< [words]: a word's row; kNoRow where it does not occur
-    OutputArray<float> sum;                 ///< [words, cols]; before: the gradient by the head
-    NumberWatch head;                       ///< of what it held
+    OutputArray<float> sum;                 ///< [words, cols]; on input the gradient by the head
+    NumberWatch head;                       ///< watches `sum` on input
     NumberWatch watch;
 };
 
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;
 
-/// sum + the embedding's gradient, which is +0 where a word does not occur: adding it still turns −0 into +0.
+/// sum + the embedding's gradient. That is +0 for a word that does not occur, and still turns −0 into +0.
 /// Grid: numbers.
 struct TiedRows {
     static constexpr unsigned kThreads = 256;
@@ -263,7 +263,7 @@ struct LossTotalArgs {
     std::uint64_t context = 0;
     const float* losses = nullptr;
     OutputArray<float> sums;   ///< [sequences]
-    OutputArray<float> total;  ///< of the step so far; goes on from what it holds
+    OutputArray<float> total;  ///< of the step so far; its content begins the chain
     OutputArray<float> loss;   ///< total · reciprocal
     float reciprocal = 0;
     NumberWatch watch;  ///< of the loss

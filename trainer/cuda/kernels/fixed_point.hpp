@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives products of profile i16 the law's fixed point (contracts/arithmetic/exact_product.hpp) in arithmetic
-// of binary32 alone: powers of two in two factors, so that at most the last multiplication rounds.
+// The law's fixed point for products of profile i16 (contracts/arithmetic/exact_product.hpp), in binary32
+// only. Powers of two come as two factors, so that at most the last multiplication rounds.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ inline namespace ASSAY_MACHINE {
 /// 2^exponent. REQUIRES -126 <= exponent <= 127.
 ASSAY_SIMT float power_of_two(std::int32_t exponent) { return from_bits((exponent + 127) << 23); }
 
-/// x · 2^exponent, rounded once. REQUIRES exponent <= 254, and |x| < 2^53 that is 0 or at least 1, or a
-/// result that is finite or below 2^-126: then no first factor loses a bit that counts, and below -252 all is
-/// zero.
+/// x · 2^exponent, rounded once. REQUIRES exponent <= 254; and either |x| < 2^53 that is 0 or at least 1, or
+/// a result that is finite or below 2^-126. Then the first factor loses no bit that matters, and exponents
+/// below -252 give zero.
 ASSAY_SIMT float scaled(float x, std::int32_t exponent) {
     const std::int32_t held = exponent < -252 ? -252 : exponent;
     const std::int32_t first = held < -126 ? -126 : held > 127 ? 127 : held;
@@ -28,10 +28,10 @@ ASSAY_SIMT std::int32_t row_exponent(std::uint32_t max_bits, int digits) {
     return static_cast<std::int32_t>(field > 1 ? field : 1U) - (digits == 2 ? 141 : 149);
 }
 
-/// arithmetic::quantise: what the scaling flushes lies below half a unit. A NaN becomes 0.
+/// arithmetic::quantise. Numbers that the scaling flushes to zero are below half a unit. A NaN becomes 0.
 ASSAY_SIMT std::int32_t quantise(float x, std::int32_t exponent) { return to_int_rn(scaled(x, -exponent)); }
 
-/// Sums of digits by their weight, 1, 256 and so on, as one.
+/// The total of sums of digits with weights 1, 256 and so on.
 template <unsigned kWeights>
 ASSAY_SIMT std::int64_t sum_of(const std::int32_t (&digits)[kWeights]) {
     std::int64_t sum = digits[0];
@@ -46,10 +46,10 @@ ASSAY_SIMT float finish(std::int64_t sum, std::int32_t exponent) {
     return scaled(to_float_rn(sum), exponent);
 }
 
-/// Exponents whose sums have a power of two in binary32.
+/// For exponents of at most this magnitude, the power of two of the sum of two is a normal binary32.
 inline constexpr std::int32_t kSmallExponent = 60;
 
-/// finish() with the sum of two exponents of at most kSmallExponent either way: one factor is enough.
+/// finish() for the sum of two exponents of magnitude at most kSmallExponent: one factor is enough.
 ASSAY_SIMT float finish_small(std::int64_t sum, std::int32_t exponent) {
     return mul_rn(to_float_rn(sum), power_of_two(exponent));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the device the numbers of a step that the host looks at, side by side: one copy brings them all.
+// Gathers the numbers of a step that the host looks at, so that one copy brings all of them.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct GatherArgs {
     unsigned count = 0;
     const float* from[kMostGathered] = {};
     const unsigned* diverged = nullptr;
-    OutputArray<std::uint32_t> out;  ///< what `diverged` names, then the bits of `count` numbers
+    OutputArray<std::uint32_t> out;  ///< *diverged, then the bits of `count` numbers
 };
 
-/// A thread a number.
+/// One thread for each number.
 struct Gather {
     static constexpr unsigned kThreads = 32;
     static constexpr unsigned kBlocks = 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the leaves and nodes of roots (contracts/program/state_root.hpp, contracts/base/merkle.hpp):
-// BLAKE2b-256 under a personalisation (RFC 7693), a thread for each leaf or node, so that a state never
-// leaves the card to be hashed.
+// Leaves and nodes of roots (contracts/program/state_root.hpp, contracts/base/merkle.hpp): BLAKE2b-256 with a
+// personalisation (RFC 7693), one thread for each leaf or node. A state need not leave the card to be hashed.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,7 @@ ASSAY_SIMT void mix(std::uint64_t& a, std::uint64_t& b, std::uint64_t& c, std::u
     b = turn(b ^ c, 63);
 }
 
-/// A block of 16 words; `bytes` are those of the message up to its end.
+/// Compresses a block of 16 words. `bytes`: length of the message up to its end.
 ASSAY_SIMT void compress(std::uint64_t (&h)[8], const std::uint64_t (&m)[16], std::uint64_t bytes,
                          bool last) {
     // RFC 7693 §2.7; rounds 10 and 11 are those of 0 and 1.
@@ -81,7 +80,7 @@ ASSAY_SIMT void compress(std::uint64_t (&h)[8], const std::uint64_t (&m)[16], st
     for (unsigned i = 0; i < 8; ++i) h[i] ^= v[i] ^ v[8 + i];
 }
 
-/// 32 bytes of digest, no key, fanout and depth 1.
+/// Parameters: 32 bytes of digest, no key, fanout and depth 1.
 ASSAY_SIMT void begin(std::uint64_t (&h)[8], const HashPersonal& personal) {
     ASSAY_UNROLL
     for (unsigned i = 0; i < 8; ++i) h[i] = start(i);
@@ -92,7 +91,7 @@ ASSAY_SIMT void begin(std::uint64_t (&h)[8], const HashPersonal& personal) {
 
 }  // namespace blake2b
 
-/// What a mutant of the hashes does wrong: a tile at the border is filled up with what lies behind its rows.
+/// What a mutant of the hashes does wrong: it fills up a tile at the border with the numbers after its rows.
 enum class HashFault : std::uint8_t { kNone, kUnpadded };
 
 /// Tiles of 16×16 numbers of a matrix, filled up with zeros, row by row.
@@ -102,12 +101,12 @@ struct TileHashArgs {
     std::uint64_t cols = 0;
     const T* numbers = nullptr;
     HashPersonal personal;
-    OutputArray<std::uint64_t> digests;  ///< four numbers each
+    OutputArray<std::uint64_t> digests;  ///< four numbers for each tile
 };
 
 namespace hashes {
 
-/// The numbers from place `at` of a tile on that fill eight bytes.
+/// Eight bytes of numbers of a tile, from place `at` on.
 template <class T, HashFault kFault>
 ASSAY_SIMT std::uint64_t word_of(const T* numbers, std::uint64_t rows, std::uint64_t cols, std::uint64_t top,
                                  std::uint64_t left, unsigned at) {
@@ -148,8 +147,8 @@ ASSAY_SIMT void hash_tile(const T* numbers, std::uint64_t rows, std::uint64_t co
     }
 }
 
-/// Which part of a row of parts holds number i: parts begin at ascending `first`, of which there is one more
-/// than parts.
+/// The part that holds number i. Part p begins at first[p]; `first` is ascending and has one entry more than
+/// there are parts.
 ASSAY_SIMT unsigned part_of(const std::uint32_t* first, unsigned parts, std::uint64_t i) {
     unsigned low = 0, high = parts;
     while (high - low > 1) {
@@ -165,7 +164,7 @@ ASSAY_SIMT unsigned part_of(const std::uint32_t* first, unsigned parts, std::uin
 
 }  // namespace hashes
 
-/// A thread a leaf. T: float or int64.
+/// One thread for each leaf. T: float or int64.
 template <class T, HashFault kFault = HashFault::kNone>
 struct TileHash {
     static constexpr unsigned kThreads = 64;
@@ -194,9 +193,9 @@ struct TileHash {
     }
 };
 
-/// A matrix of several whose tiles are hashed together.
+/// One of several matrices whose tiles are hashed together.
 struct HashedMatrix {
-    std::uint64_t first = 0;  ///< its first number's place
+    std::uint64_t first = 0;  ///< place of its first number
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
 };
@@ -204,14 +203,14 @@ struct HashedMatrix {
 struct TilesHashArgs {
     const float* numbers = nullptr;
     const HashedMatrix* matrices = nullptr;
-    const std::uint32_t* first = nullptr;  ///< of each matrix its first leaf, and behind the last one's last
-    unsigned count = 0;                    ///< of matrices
-    std::uint64_t leaves = 0;              ///< of all
+    const std::uint32_t* first = nullptr;  ///< the first leaf of each matrix, and the end of the last one
+    unsigned count = 0;                    ///< number of matrices
+    std::uint64_t leaves = 0;              ///< of all matrices
     HashPersonal personal;
     OutputArray<std::uint64_t> digests;
 };
 
-/// The same of all matrices of an array: small ones would leave a card idle one by one.
+/// The same for all matrices of an array together, since small ones, one by one, would leave a card idle.
 struct TilesHash {
     static constexpr unsigned kThreads = 64;
     static constexpr unsigned kBlocks = 4;
@@ -238,16 +237,16 @@ struct TilesHash {
 };
 
 struct TreeLevelArgs {
-    const std::uint32_t* below = nullptr;  ///< of each tree its first digest below, and behind the last one's
+    const std::uint32_t* below = nullptr;  ///< each tree's first digest below, and the end of the last tree's
     const std::uint32_t* above = nullptr;  ///< the same above
     unsigned trees = 0;
-    std::uint64_t count = 0;                 ///< digests above
-    const std::uint64_t* digests = nullptr;  ///< below, four numbers each
+    std::uint64_t count = 0;                 ///< number of digests above
+    const std::uint64_t* digests = nullptr;  ///< those below, four numbers each
     HashPersonal personal;
     OutputArray<std::uint64_t> out;
 };
 
-/// A level of several Merkle trees: a thread a node; one without a neighbour goes up unchanged.
+/// One level of several Merkle trees, one thread for each node. A node without a neighbour goes up unchanged.
 struct TreeLevel {
     static constexpr unsigned kThreads = 64;
     static constexpr unsigned kBlocks = 4;

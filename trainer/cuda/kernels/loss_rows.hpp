@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices cross-entropy as one kernel: a warp has a row of logits, which become their own gradient in
-// place. A row is too long for registers; its exponentials are made twice rather than written and read. The
-// numbers and their order are those of contracts/arithmetic/loss.hpp.
+// Cross-entropy as one kernel. A warp has a row of logits, which become their own gradient in place. A row is
+// too long for registers, so its exponentials are computed twice instead of written and read. Numbers and
+// order are those of contracts/arithmetic/loss.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ struct LossRowsArgs {
     std::uint64_t rows = 0;
     std::uint64_t cols = 1;
     const std::uint32_t* targets = nullptr;
-    OutputArray<float> logits;  ///< after it their gradient, where it is asked for
-    OutputArray<float> losses;  ///< a number a row
+    OutputArray<float> logits;  ///< becomes their gradient, if that is wanted
+    OutputArray<float> losses;  ///< one number for each row
     float number = 0;           ///< a factor of the gradient
-    NumberWatch before;         ///< of the logits
-    NumberWatch loss;           ///< of a finite row only its loss may not be finite
+    NumberWatch before;         ///< watches the logits
+    NumberWatch loss;           ///< watches the losses: all else of a row of finite logits is finite
 };
 
 /// What a mutant does wrong.
 enum class LossFault : std::uint8_t {
     kNone,
-    kLateTarget,  ///< it reads the target's logit when that is its gradient already
+    kLateTarget,  ///< it reads the target's logit after that has become its gradient
 };
 
 template <bool kGradient, LossFault kFault = LossFault::kNone>
@@ -52,7 +52,7 @@ struct LossRows {
         const float* const x = args.logits.data + row * args.cols;
         const auto count = static_cast<std::uint32_t>(args.cols);
         const std::uint32_t lane = block.lane(), any = lane < count ? lane : 0, target = args.targets[row];
-        float of_target = 0.0F;  // seen by the lane that has it, and writes it later
+        float of_target = 0.0F;  // set in the lane that has the target, which writes the loss later
         bool finite = true;
         Largest largest{x[any], any};
         for (std::uint32_t i = lane; i < count; i += kWarp) {

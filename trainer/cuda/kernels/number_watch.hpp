@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives kernels NumberWatch: they look at the numbers that they write, or that they read anyway, so that
-// nobody has to read them once more to learn whether all are finite.
+// With NumberWatch kernels check the numbers that they write, or read anyway, so that no other kernel has to
+// read them again to find out whether all are finite.
 #pragma once
 
 #include "trainer/cuda/simt/simt.hpp"
@@ -13,7 +13,7 @@ inline constexpr unsigned kNoOperator = 0xffffffffU;
 
 ASSAY_SIMT bool is_finite(float x) { return (bits_of(x) & 0x7f800000) != 0x7f800000; }
 
-/// Whether all numbers that it saw are finite: what is not makes a NaN of a product with zero.
+/// Whether all numbers that it saw are finite. The product of zero with any other is a NaN.
 class AllFinite {
 public:
     ASSAY_SIMT void see(float x) { zero_ = fma_rn(x, 0.0F, zero_); }
@@ -23,12 +23,12 @@ private:
     float zero_ = 0.0F;
 };
 
-/// Whose numbers a kernel looks at.
+/// The operator whose numbers a kernel checks.
 struct NumberWatch {
-    unsigned* diverged = nullptr;  ///< the smallest operator that was noted; null: nobody asks
+    unsigned* diverged = nullptr;  ///< the smallest operator that was noted; null: not wanted
     unsigned index = 0;            ///< the operator
 
-    /// A thread calls it once, for all numbers that it saw.
+    /// Every thread calls it once, for all numbers that it saw.
     ASSAY_SIMT void note(const SimtBlock& block, bool finite) const {
         if (!finite && diverged != nullptr) block.atomic_min(diverged, index);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives products their operands: strided matrices, of which a launch may take many (a sequence's head each),
-// and what the causal mask leaves of a product.
+// Operands of products: strided matrices, of which a launch may take many (one for each head of a sequence),
+// and the parts of a product that the causal mask leaves.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
 /// Element (i, j) of matrix z lies at data[(z / inner) · outer_stride + (z % inner) / sharing · inner_stride
-/// + i · row_stride + j · col_stride], strides in floats: z counts heads within sequences, and `sharing`
-/// heads in a row have the same matrix.
+/// + i · row_stride + j · col_stride], with strides in floats. z counts heads within sequences; `sharing`
+/// consecutive heads have the same matrix.
 struct OperandPlace {
     std::uint64_t row_stride = 0;
     std::uint64_t col_stride = 1;
@@ -24,7 +24,7 @@ struct OperandPlace {
     [[nodiscard]] ASSAY_BOTH std::uint64_t matrix(unsigned z) const {
         return z / inner * outer_stride + z % inner / sharing * inner_stride;
     }
-    /// From matrix(z), which costs divisions, to element (i, j).
+    /// The offset from matrix(z), which costs divisions, to element (i, j).
     [[nodiscard]] ASSAY_BOTH std::uint64_t element(unsigned i, unsigned j) const {
         return i * row_stride + j * col_stride;
     }
@@ -38,7 +38,7 @@ struct OperandView {
     OperandPlace place;
 };
 
-/// What of a product c[i,j] = Σ a[i,k] · b[k,j] there is.
+/// The part of a product c[i,j] = Σ a[i,k] · b[k,j] that is computed.
 enum class Mask : std::uint8_t {
     kNone,
     kLower,   ///< outputs j <= i; others are not written
@@ -49,8 +49,8 @@ enum class Mask : std::uint8_t {
 /// What a mutant of a product does wrong: the tests must find it.
 enum class ProductFault : std::uint8_t {
     kNone,
-    kPaddedTail,      ///< terms that are not there are added as zeros
-    kMissingBarrier,  ///< a tile is overwritten while others still read it
+    kPaddedTail,      ///< it adds zeros for terms that do not exist
+    kMissingBarrier,  ///< it overwrites a tile while other threads still read it
     kCutSum,          ///< i16: the last digits of a sum are cut off, not rounded
     kStaleDigits,     ///< i16: the zeros after the last k are not written
 };

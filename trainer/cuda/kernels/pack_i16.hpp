@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives products of profile i16 their operands: rows of A or columns of B along k ("lines") as digits of base
-// 256, each in [-128, 127], and an exponent for every line and block of k (contracts/arithmetic/
-// exact_product.hpp). Digits of one weight are a plane. A line has its blocks one after another, each filled
-// up with zeros to whole pieces of 64 digits; of a piece all planes lie together, so that a warp reads whole
-// lines of memory.
+// Packs operands for products of profile i16: rows of A or columns of B along k ("lines") become digits of
+// base 256, each in [-128, 127], and an exponent for every line and block of k
+// (contracts/arithmetic/exact_product.hpp). The digits of one weight form a plane. A line has its blocks one
+// after another, each filled up with zeros to whole pieces of 64 digits. All planes of a piece lie together,
+// so that a warp reads whole lines of memory.
 #pragma once
 
 #include "trainer/cuda/kernels/fixed_point.hpp"
@@ -12,7 +12,7 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// Digits of k that lie together, of a plane.
+/// Digits of a plane that lie together along k.
 inline constexpr unsigned kPieceDigits = 64;
 inline constexpr unsigned kPieceWords = kPieceDigits / 4;
 
@@ -24,7 +24,7 @@ struct DigitPlace {
     unsigned planes = 2;
 
     [[nodiscard]] ASSAY_BOTH unsigned blocks() const { return (depth + block - 1) / block; }
-    /// Numbers of a block that there are.
+    /// The count of numbers in a block.
     [[nodiscard]] ASSAY_BOTH unsigned length(unsigned b) const {
         const unsigned rest = depth - b * block;
         return rest < block ? rest : block;
@@ -36,7 +36,7 @@ struct DigitPlace {
     [[nodiscard]] ASSAY_BOTH std::uint64_t line_words() const {
         return std::uint64_t{blocks()} * block_words() * planes;
     }
-    /// Of a matrix: words of digits, and exponents.
+    /// Words of digits, and exponents, of a matrix.
     [[nodiscard]] ASSAY_BOTH std::uint64_t words() const { return lines * line_words(); }
     [[nodiscard]] ASSAY_BOTH std::uint64_t exponents() const { return std::uint64_t{blocks()} * lines; }
     /// First word of a block of a line.
@@ -55,12 +55,12 @@ struct PackArgs {
     OutputArray<std::int32_t> exponents;
 };
 
-/// Most lines of a tile of a product under a mask.
+/// The most lines of a tile in a masked product.
 inline constexpr unsigned kMaskedRows = 64;
 
 namespace packing {
 
-/// The number at (line, k), zero where the mask has none.
+/// The number at (line, k); zero if it is masked.
 template <Mask kMask>
 ASSAY_SIMT float masked(float value, unsigned line, unsigned k) {
     return (kMask == Mask::kUpTo && k > line) || (kMask == Mask::kFromOn && k < line) ? 0.0F : value;
@@ -80,14 +80,14 @@ ASSAY_SIMT void digits_of(const float (&values)[4], std::int32_t exponent, std::
     ASSAY_UNROLL
     for (unsigned plane = 0; plane < kPlanes; ++plane) {
         words[plane] = low_bytes(rest[0], rest[1], rest[2], rest[3]);
-        // Less the digit, which is what the low byte says with its sign.
+        // Subtract the digit: the low byte as a signed number.
         ASSAY_UNROLL
         for (unsigned i = 0; i < 4; ++i) rest[i] = (rest[i] + 128) >> 8;
     }
 }
 
-/// Whether a product under the mask reads the line's block of k from `first` on: its tiles have at most
-/// kMaskedRows lines, from a multiple of that on.
+/// Whether a masked product reads the line's block of k that begins at `first`. Its tiles have at most
+/// kMaskedRows lines, beginning at a multiple of that.
 template <Mask kMask>
 ASSAY_SIMT bool is_read(unsigned line, unsigned first, unsigned block) {
     const unsigned tile = line / kMaskedRows * kMaskedRows;
@@ -98,10 +98,9 @@ ASSAY_SIMT bool is_read(unsigned line, unsigned first, unsigned block) {
 
 }  // namespace packing
 
-/// A warp packs a block of a line, whose numbers lie side by side or anyhow. Grid: lines in eights, blocks of
-/// k, matrices. A masked term is a zero that takes no part in a maximum; blocks of which a product reads
-/// nothing are left alone.
-/// Of a block of k the first kHeld · 128 numbers are read once and held in registers, the rest twice.
+/// Packs any operand: each warp a block of a line. Grid: lines in eights, blocks of k, matrices. A masked
+/// term is a zero and does not count in a maximum. Blocks that no product reads are skipped. The first kHeld
+/// · 128 numbers of a block of k are read once and held in registers, the others are read twice.
 template <Mask kMask, unsigned kPlanes = 2, unsigned kHeld = 8, ProductFault kFault = ProductFault::kNone>
 struct Pack {
     static constexpr unsigned kWarps = 8;
@@ -159,7 +158,7 @@ struct Pack {
     }
 
 private:
-    // From a line's first word in a block to a word of a plane.
+    // The offset of a word of a plane from the line's first word in the block.
     static ASSAY_SIMT unsigned place_of(unsigned plane, unsigned word) {
         return (word / kPieceWords * kPlanes + plane) * kPieceWords + word % kPieceWords;
     }
@@ -168,7 +167,7 @@ private:
         const float* from;  // its first number in the block
         std::uint64_t stride;
         unsigned line, first, length;
-        bool fours;  // numbers can be loaded four at a time
+        bool fours;  // whether numbers can be loaded four at a time
     };
 
     static ASSAY_SIMT void put(const Args& args, std::uint64_t to, unsigned word, unsigned length,
@@ -182,7 +181,7 @@ private:
             args.digits.set(to + place_of(plane, word), words[plane]);
     }
 
-    // Four numbers from k of the block on; zeros beyond its end.
+    // Four numbers from place k of the block on; zeros beyond its end.
     static ASSAY_SIMT void load(const Line& of, unsigned k, float (&values)[4]) {
         if (of.fours && k + 4 <= of.length) {
             read4(of.from + k, values);
@@ -197,8 +196,8 @@ private:
     }
 };
 
-/// The same where lines lie side by side (row_stride 1): a block packs a block of k of 32 lines, and digits
-/// change places in shared memory. Few warps are for short blocks of k. Grid: lines in thirty-twos, blocks of
+/// The same for lines that lie side by side (row_stride 1): a thread block packs a block of k of 32 lines and
+/// transposes digits in shared memory. Short blocks of k use few warps. Grid: lines in thirty-twos, blocks of
 /// k, matrices.
 template <Mask kMask, unsigned kPlanes = 2, unsigned kWarps = 16, ProductFault kFault = ProductFault::kNone>
 struct PackAcross {
@@ -276,7 +275,7 @@ private:
         }
     };
 
-    // A thread's numbers of a turn, all of them before any is used; zeros beyond the block's end.
+    // Loads all of a thread's numbers of a turn before any is used; zeros beyond the block's end.
     static ASSAY_SIMT void load(const SimtBlock& block, const Line& of, unsigned begin, Turn& values) {
         ASSAY_UNROLL
         for (unsigned i = 0; i < 4 * kOwn; ++i) {
@@ -285,7 +284,7 @@ private:
         }
     }
 
-    // Words of a turn, a warp a line: of a piece all planes at a time.
+    // Writes the words of a turn, each warp a line: all planes of a piece at a time.
     static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, unsigned first_line,
                                  unsigned begin, unsigned length) {
         const Shared& shared = block.template shared<Shared>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the operators that make each number of those at its own place or pair of places
+// Operators whose outputs each depend on the operands at the same place or pair of places
 // (contracts/arithmetic/pointwise.hpp, swiglu.hpp, rope.hpp, embedding.hpp; the exponentials, quotients and
-// gradients of attention.hpp and loss.hpp): a thread each. An output may be the operand at the same place.
+// gradients of attention.hpp and loss.hpp), with one thread for each. An output may overwrite its operand.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
 struct PointArgs {
-    std::uint64_t count = 0;  ///< threads that there is work for
+    std::uint64_t count = 0;  ///< threads that have work
     const float* a = nullptr;
     const float* b = nullptr;
     const float* c = nullptr;
-    const std::uint32_t* tokens = nullptr;  ///< of a row: the embedding's, or the loss's targets
+    const std::uint32_t* tokens = nullptr;  ///< by row: the embedding's tokens, or the loss's targets
     OutputArray<float> out;
     std::uint64_t cols = 1;     ///< of a row of out; of a rope's row: its stride
     std::uint64_t context = 0;  ///< tokens of a sequence; of squares: masked beyond the diagonal. 0: no mask
-    std::uint64_t heads = 0;    ///< of rope: that turn
+    std::uint64_t heads = 0;    ///< of rope: the heads that it rotates
     std::uint64_t head_dim = 0;
     float number = 0;   ///< a factor of the operator
     NumberWatch watch;  ///< of the operator
 };
 
-/// Which operator a Pointwise kernel is.
+/// The operator that a Pointwise kernel runs.
 enum class PointKind : std::uint8_t {
     kAdd,              ///< a + b
     kGelu,             ///< of a
@@ -67,7 +67,7 @@ ASSAY_SIMT float gelu_gradient(float x, float dy) {
     return mul_rn(dy, fma_rn(mul_rn(mul_rn(0.5F, x), s), q, a));
 }
 
-// What follows writes numbers and says whether they are finite.
+// These functions write numbers and return whether they are finite.
 
 ASSAY_SIMT bool put(const PointArgs& args, std::uint64_t i, float value) {
     args.out.set(i, value);
@@ -155,7 +155,7 @@ struct Pointwise {
             finite = pointwise::put(args, i, number(args, i, 0));
         } else {
             const std::uint64_t row = i / args.cols;
-            // Of squares, what a query does not see is left alone.
+            // Masked numbers of squares do not change.
             if (args.context != 0 && i % args.cols > row % args.context) return;
             finite = pointwise::put(args, i, number(args, i, row));
         }

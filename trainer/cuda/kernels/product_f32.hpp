@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the products of profile f32 (contracts/arithmetic/product.hpp, attention.hpp): every output
-// is one chain of fused multiply-adds over k, ascending, from +0 or from what it holds. No part of k has a
-// thread of its own. Two tiles of shared memory take turns: one is copied to while the other is multiplied.
+// Products of profile f32 (contracts/arithmetic/product.hpp, attention.hpp). Every output is one chain of
+// fused multiply-adds over ascending k, from +0 or from what it holds, so k is never divided among threads.
+// Two tiles of shared memory take turns: one is filled while the other is multiplied.
 #pragma once
 
 #include "trainer/cuda/kernels/operand.hpp"
@@ -14,15 +14,15 @@ struct ProductF32Args {
     OperandView a;  ///< [m,k]
     OperandView b;  ///< [k,n]
     OutputArray<float> c;
-    OperandPlace to;              ///< of c, whose rows lie side by side (col_stride 1)
+    OperandPlace to;              ///< place of c; the numbers of its rows lie side by side (col_stride 1)
     const float* bias = nullptr;  ///< [n], added after the chain; null: none
     float scale = 1.0F;           ///< kLower: the chain's value is multiplied by it
-    bool carry = false;           ///< goes on from what c holds
-    NumberWatch watch;            ///< of what is written to c
+    bool carry = false;           ///< chains begin with what c holds
+    NumberWatch watch;            ///< watches what is written to c
 };
 
-/// A block makes kRows × kColumns outputs of one matrix, a thread kOwn × kOwn of them. Grid: columns, rows,
-/// matrices.
+/// A block computes kRows × kColumns outputs of one matrix, a thread kOwn × kOwn of them. Grid: columns,
+/// rows, matrices.
 template <unsigned kRows, unsigned kColumns, unsigned kOwn, Mask kMask,
           ProductFault kFault = ProductFault::kNone>
 struct ProductF32 {
@@ -85,12 +85,12 @@ private:
     // How the tiles of an operand are copied.
     enum class CopyWay : std::uint8_t {
         kFours,   ///< four rows or columns that lie side by side at a time
-        kAlongK,  ///< one by one, neighbours along k side by side, where all of a tile is there
-        kCut,     ///< one by one; what lies beyond the operand becomes zeros
+        kAlongK,  ///< one by one, for neighbours along k that lie side by side and whole tiles
+        kCut,     ///< one by one, with zeros for numbers beyond the operand
     };
 
-    // What a thread copies of an operand's tile at k = 0: found once, since a loop that found it again for
-    // each tile would spend more on it than on the product.
+    // The part of an operand's tile at k = 0 that a thread copies. It is found once: finding it again for
+    // each tile would cost more than the product.
     template <unsigned kExtent>
     struct CopiedTile {
         static constexpr unsigned kCopies = kStep * kExtent / kThreads;
@@ -100,7 +100,7 @@ private:
         std::uint64_t next;  // from a number of the thread to its next
         unsigned count;      // of rows or columns from the tile's first on
         unsigned step, own;  // of the thread's first number
-        bool by_k;           // neighbouring threads copy neighbours along k, since they lie side by side
+        bool by_k;           // whether neighbouring threads copy neighbours along k, which lie side by side
         CopyWay way;
 
         ASSAY_SIMT CopiedTile(const SimtBlock& block, const float* matrix, Strides by, unsigned begin,
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    // What lies beyond the operand, or beyond the last k, becomes zeros.
+    // Numbers beyond the operand, or beyond the last k, become zeros.
     template <unsigned kExtent>
     static ASSAY_SIMT void copy_cut(const SimtBlock& block, const CopiedTile<kExtent>& source, unsigned k,
                                     unsigned end, const float* from, float* at) {
@@ -189,7 +189,7 @@ private:
             ASSAY_UNROLL
             for (unsigned step = 0; step < kStep; ++step) add(block, turn, step, down, across, sums);
         } else if (!masked) {
-            // A zero in place of a term that is not there would turn −0 into +0.
+            // Adding a zero for a term that does not exist would turn −0 into +0.
             for (unsigned step = 0; k + step < end; ++step) add(block, turn, step, down, across, sums);
         } else {
             for (unsigned step = 0; step < kStep && k + step < end; ++step) {

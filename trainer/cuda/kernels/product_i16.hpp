@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the products of profile i16 (contracts/arithmetic/exact_product.hpp) on packed operands
-// (pack_i16.hpp): digits are multiplied by matrix units, the sums of equal weight share 32 bits (three of
-// them, four where A has three digits), and every block of k is finished by the law and added. In a block of
-// at most 16,384 no sum exceeds 2^30.
+// Products of profile i16 (contracts/arithmetic/exact_product.hpp) on packed operands (pack_i16.hpp). Matrix
+// units multiply digits. Products of digits with the same weight go to the same 32-bit sum: three sums, or
+// four if A has three digits. Every block of k is finished by the law and added. In a block of at most 16,384
+// no sum exceeds 2^30.
 #pragma once
 
 #include "trainer/cuda/kernels/pack_i16.hpp"
@@ -15,7 +15,7 @@ struct Digits {
     const std::uint32_t* words = nullptr;
     const std::int32_t* exponents = nullptr;
     DigitPlace place;
-    unsigned inner = 1;  ///< as OperandPlace has them
+    unsigned inner = 1;  ///< as in OperandPlace
     unsigned sharing = 1;
 
     [[nodiscard]] ASSAY_SIMT unsigned matrix(unsigned z) const {
@@ -25,7 +25,7 @@ struct Digits {
 
 struct ProductI16Args {
     Digits a;  ///< lines are rows of A
-    Digits b;  ///< lines are columns of B; blocks as A's
+    Digits b;  ///< lines are columns of B; the same blocks as A
     OutputArray<float> c;
     OperandPlace to;
     const float* bias = nullptr;  ///< added after the last block; null: none
@@ -36,8 +36,8 @@ struct ProductI16Args {
     OutputArray<float> parts = {};
 };
 
-/// A warp makes 32×32 outputs (32×16 where A has three digits: a fourth sum has no registers else), a block
-/// kDown × kAcross times that. Grid: columns, rows, matrices.
+/// A warp computes 32×32 outputs (32×16 if A has three digits, so that a fourth sum fits into registers), a
+/// block kDown × kAcross times that. Grid: columns, rows, matrices.
 template <unsigned kDown, unsigned kAcross, unsigned kPlanesA, Mask kMask,
           ProductFault kFault = ProductFault::kNone>
 struct ProductI16 {
@@ -113,8 +113,8 @@ private:
         finish_block(block, args, place, b, sums, values);
     }
 
-    // What a thread copies of a tile's lines: found once a block of k, since a loop that found it again for
-    // each tile would spend more on it than on the products.
+    // The part of a tile's lines that a thread copies. It is found once for each block of k: finding it again
+    // for each tile would cost more than the products.
     template <unsigned kLines>
     struct CopiedLines {
         static constexpr unsigned kCopies = (2 * kLines + kThreads - 1) / kThreads;
@@ -202,8 +202,8 @@ private:
         return i < args.a.place.lines && j < args.b.place.lines && (kMask != Mask::kLower || j <= i);
     }
 
-    // All numbers are finished, also those that there are not: without branches the compiler finishes several
-    // at a time.
+    // Finishes all numbers, even those that do not exist: without branches the compiler finishes several at a
+    // time.
     static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, const Place& place,
                                         unsigned b, const Sums& sums, Values& values) {
         const std::int32_t* const exponents_a =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices of compute capability 9.0 the products of product_i16.hpp in large tiles, by instructions of
-// whole warpgroups (wgmma), whose operands stay in shared memory: the same digits, sums and order, and so the
-// same bits. Where tiles are few or do not come out even, some are cut along k (split_k.hpp): ProductI16Wide
-// stores their parts, and AddPartsI16 adds these.
+// The products of product_i16.hpp for compute capability 9.0, in large tiles, by instructions of whole
+// warpgroups (wgmma), whose operands stay in shared memory. Digits, sums and order are the same, and so are
+// the bits. If there are few tiles, or some are left over, those are cut along k (split_k.hpp):
+// ProductI16Wide stores their parts, and AddPartsI16 adds these.
 #pragma once
 
 #include "trainer/cuda/kernels/product_i16.hpp"
@@ -10,10 +10,10 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// A warpgroup makes 64 × kColumns outputs, a block of two makes twice that. Grid: columns, rows, matrices.
-/// REQUIRES operands with some k, and outputs that lie side by side in their rows.
-/// With kCut it follows `args.split`, of one matrix; c has the sums of all parts after AddPartsI16. Grid:
-/// tiles, row by row, and then their parts, those of a block of k side by side.
+/// A warpgroup computes 64 × kColumns outputs, a block of two warpgroups twice that. Grid: columns, rows,
+/// matrices. REQUIRES k > 0, and outputs that lie side by side in their rows. With kCut it follows
+/// `args.split`, for one matrix; c is complete after AddPartsI16. Grid then: tiles, row by row, and after
+/// them their parts, with those of a block of k side by side.
 template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone, bool kCut = false,
           ProductFault kFault = ProductFault::kNone>
 struct ProductI16Wide {
@@ -26,7 +26,7 @@ struct ProductI16Wide {
     static constexpr bool kWaits = true;
     static constexpr unsigned kNumbers = kColumns / 2;  // outputs of a thread
     static constexpr unsigned kStages = kPlanesA == 3 ? 4 : 5;
-    static constexpr unsigned kAhead = kStages - 2;  // tiles that are copied before they are multiplied
+    static constexpr unsigned kAhead = kStages - 2;  // tiles that are copied ahead
     static constexpr unsigned kWords = kPieceWords;  // of a line of a tile in a plane
     static_assert(kColumns % 32 == 0);
 
@@ -34,11 +34,11 @@ struct ProductI16Wide {
     struct Shared {
         alignas(1024) std::uint32_t a[kStages][kPlanesA][kRows * kWords];
         std::uint32_t b[kStages][kPlanesB][kColumns * kWords];
-        float values[kNumbers][kThreads];  // of blocks of k so far
-        // Of this block of k and of the one before, which others may still look at.
+        float values[kNumbers][kThreads];  // sums of the blocks of k so far
+        // For this block of k and the one before, which other threads may still read.
         std::int32_t row_exponents[2][kRows];
         std::int32_t column_exponents[2][kColumns];
-        bool unusual[2][kThreads / kWarp];  // whether a warp saw an exponent that is not small
+        bool unusual[2][kThreads / kWarp];  // whether a warp saw an exponent of large magnitude
         float bias[kColumns];
     };
     template <class Visit>
@@ -51,7 +51,7 @@ struct ProductI16Wide {
         if (kCut) return {tiles.across * tiles.down + args.split.parts, 1, 1};
         return {tiles.across, tiles.down, matrices};
     }
-    /// What split_k() has to know of a product.
+    /// The counts of a product that split_k() needs.
     static TileCounts counts(const Args& args) {
         const TileGrid tiles(args);
         return {.tiles = std::uint64_t{tiles.across} * tiles.down,
@@ -68,17 +68,17 @@ struct ProductI16Wide {
               down((args.a.place.lines + kRows - 1) / kRows) {}
     };
 
-    /// Where number `number` of a thread's is in a part: numbers of all threads lie side by side.
+    /// The place of a thread's number `number` in a part. The numbers of all threads lie side by side.
     static ASSAY_SIMT std::uint64_t part_of(unsigned part, unsigned number, unsigned thread) {
         return (std::uint64_t{part} * kNumbers + number) * kThreads + thread;
     }
 
     static constexpr unsigned kNoPart = ~0U;
-    /// What a block makes: some blocks of k of a tile.
+    /// The work of a thread block: some blocks of k of a tile.
     struct CutWork {
         unsigned row, column;  // the tile's first
         unsigned begin, end;   // blocks of k
-        unsigned part;         // where it is stored as a part; kNoPart: in c
+        unsigned part;         // the part that it is stored as; kNoPart: in c
     };
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
@@ -108,7 +108,7 @@ struct ProductI16Wide {
                 block.share_with_wgmma();
                 block.sync();
                 multiply(block, stage, sums);
-                // The tile of two turns ago has been multiplied by everybody who passed the barrier.
+                // All threads that passed the barrier have multiplied the tile of two turns ago.
                 copy(block, place, work, a, b, stage < 2 ? stage + kAhead : stage - 2, next);
                 stage = stage + 1 == kStages ? 0 : stage + 1;
                 block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
@@ -120,13 +120,13 @@ struct ProductI16Wide {
         block.template wait_copies<0>();
     }
 
-    /// Where a thread's outputs lie: pairs of neighbours, in two rows, eight columns after one another.
+    /// The places of a thread's outputs: pairs of neighbours, in two rows, eight columns apart.
     struct Outputs {
         unsigned own_row, own_column;  // in the tile
-        unsigned rows, columns;        // that there are from the thread's first on
+        unsigned rows, columns;        // existing ones from the thread's first on
         unsigned above, left_out;      // how far the first one's row is below the diagonal, or above it
         std::uint64_t upper, lower;    // the first output of both rows
-        bool whole;                    // all of them are there
+        bool whole;                    // all of them exist
         bool pairs;                    // two neighbours can be stored together
 
         ASSAY_SIMT Outputs(const SimtBlock& block, const Args& args, unsigned first_row,
@@ -170,7 +170,7 @@ private:
                 is_part ? part : kNoPart};
     }
 
-    // Pieces of a block of k: tiles do not reach across blocks.
+    // Pieces of a block of k. A tile does not reach across blocks.
     static ASSAY_SIMT unsigned tiles_of(const DigitPlace& place, unsigned k) {
         return (place.length(k) + kPieceDigits - 1) / kPieceDigits;
     }
@@ -186,7 +186,7 @@ private:
         }
     };
 
-    // What a thread copies of an operand's lines: sixteen bytes of a piece, of some lines.
+    // The part of an operand's lines that a thread copies: sixteen bytes of a piece, of some lines.
     template <unsigned kLines, unsigned kPlanes>
     struct CopiedDigits {
         static constexpr unsigned kChunks = 4 * kPlanes;  // of a line's piece, in all planes
@@ -194,7 +194,7 @@ private:
         static_assert(kLines * kChunks % kThreads == 0);
         const std::uint32_t* own;  // the first chunk
         std::uint64_t line_words;
-        unsigned count;  // of lines that there are from the block's first on
+        unsigned count;  // of existing lines from the block's first on
 
         ASSAY_SIMT CopiedDigits(const SimtBlock& block, const Digits& digits, unsigned first)
             : own(digits.words + digits.place.first_word(digits.matrix(block.z()), first, 0)),
@@ -203,7 +203,7 @@ private:
             if constexpr (kThreads % kChunks == 0)
                 own += block.thread() / kChunks * line_words + block.thread() % kChunks * 4;
         }
-        // Of the thread's copy i: from where, and of which line.
+        // Source and line of the thread's copy i.
         [[nodiscard]] ASSAY_SIMT const std::uint32_t* from(const SimtBlock& block, unsigned i) const {
             if constexpr (kThreads % kChunks == 0) return own + i * (kThreads / kChunks) * line_words;
             const unsigned at = block.thread() + i * kThreads;
@@ -290,7 +290,7 @@ private:
         block.wgmma_commit();
     }
 
-    // What the outputs hold is what a block before the first one would have left.
+    // Begins with what the outputs hold, as if an earlier block had left it.
     static ASSAY_SIMT void load(const SimtBlock& block, const Args& args, const CutWork& work) {
         Shared& shared = block.template shared<Shared>();
         const Outputs from(block, args, work.row, work.column);
@@ -299,7 +299,7 @@ private:
             shared.values[at][block.thread()] = from.has(at) ? args.c.get(from.place(at)) : 0.0F;
     }
 
-    // Adds a block's sums to what there is, and stores the outputs after the last one.
+    // Adds a block's sums to the values so far, and stores the outputs after the last block.
     static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, const CutWork& work,
                                         unsigned k, const Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
@@ -339,7 +339,7 @@ private:
                 if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
                 const std::int32_t exponent = of_rows[at / 2 % 2] + of_columns[at / 4 * 8 + at % 2];
                 const float value = kSmall ? finish_small(sum, exponent) : finish(sum, exponent);
-                // A part is not added to zero, which would change the sign of a zero.
+                // A part is not added to +0 here: that would turn −0 into +0.
                 values[i] = is_part ? value : add_rn(adds ? shared.values[at][block.thread()] : 0.0F, value);
             }
             ASSAY_UNROLL
@@ -386,8 +386,8 @@ private:
     }
 };
 
-/// Adds what ProductI16Wide with kCut stored as parts to the outputs, in the order of k, and looks at them.
-/// Grid: eighths of a tile's numbers, tiles.
+/// Adds the parts that ProductI16Wide with kCut stored to the outputs, in the order of k, and checks that
+/// these are finite. Grid: eighths of a tile's numbers, tiles.
 template <unsigned kPlanesA, unsigned kColumns>
 struct AddPartsI16 {
     using Product = ProductI16Wide<kPlanesA, kColumns, Mask::kNone, true>;

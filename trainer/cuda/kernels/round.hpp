@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the ends of a round (contracts/arithmetic/update.hpp): whole numbers of an update, and the
-// exact mean of updates with the outer step, a thread a number.
+// The ends of a round (contracts/arithmetic/update.hpp): the whole numbers of an update, and the exact mean
+// of updates with the outer step. One thread for each number.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct FinaliseArgs {
     const float* start = nullptr;
     const float* end = nullptr;
     OutputArray<std::int64_t> update;
-    unsigned* failed = nullptr;  ///< 0 where a number is out of range; kNoOperator before
+    unsigned* failed = nullptr;  ///< set to 0 when a number is out of range; kNoOperator before
 };
 
 /// What a mutant of finalise does wrong: it subtracts in binary32.
@@ -59,7 +59,7 @@ struct Finalise {
     }
 };
 
-// What both compilers have in 128 bits.
+// The 128-bit integers that both compilers have.
 __extension__ using WideInteger = __int128;
 __extension__ using WideUnsigned = unsigned __int128;
 
@@ -75,8 +75,8 @@ ASSAY_SIMT float merged_value(WideInteger sum, std::uint64_t total_weight, int s
     const bool negative = sum < 0;
     const WideUnsigned size =
         negative ? WideUnsigned{0} - static_cast<WideUnsigned>(sum) : static_cast<WideUnsigned>(sum);
-    // Long division, six bits at a time: as many as 64 bits hold behind a rest. (A compiler's own division of
-    // 128 bits begins with an approximate reciprocal, which no kernel of ours has.)
+    // Long division, six bits at a time: as many as fit into 64 bits after a remainder. (A compiler's own
+    // division of 128 bits begins with an approximate reciprocal, which our kernels never use.)
     WideUnsigned quotient = 0;
     std::uint64_t rest = 0;
     for (int bit = 126; bit >= 0; bit -= 6) {
@@ -85,7 +85,7 @@ ASSAY_SIMT float merged_value(WideInteger sum, std::uint64_t total_weight, int s
         rest -= digit * total_weight;
         quotient = (quotient << 6) | digit;
     }
-    // On until the quotient has 26 bits: 24 of the result, one to round, and a sticky one.
+    // Continues until the quotient has 26 bits: 24 of the result, one to round, and a sticky one.
     int exponent = sum_exponent;
     while (bit_width(quotient) < 26) {
         rest <<= 1;
@@ -118,10 +118,10 @@ struct MergeArgs {
     float learning_rate = 0;
     float momentum = 0;
     OutputArray<float> w, m;
-    unsigned* failed = nullptr;  ///< 0 where a number is not finite; kNoOperator before
+    unsigned* failed = nullptr;  ///< set to 0 when a number is not finite; kNoOperator before
 };
 
-/// What a mutant of the merge does wrong: it rounds every update's part.
+/// What a mutant of the merge does wrong: it rounds each update's contribution.
 enum class MergeFault : std::uint8_t { kNone, kRoundsParts };
 
 /// arithmetic::merge_updates, then outer_nesterov.

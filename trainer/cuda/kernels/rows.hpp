@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the operators that sum or search along a row (contracts/arithmetic/reduce.hpp,
-// layer_norm.hpp, rms_norm.hpp, and the rows of attention.hpp and loss.hpp): a warp a row, whose lanes are
-// the law's 32.
+// Operators that sum or search along a row (contracts/arithmetic/reduce.hpp, layer_norm.hpp, rms_norm.hpp,
+// and the rows of attention.hpp and loss.hpp). One warp for each row; its lanes are the law's 32 lanes.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ struct RowArgs {
     NumberWatch watch;  ///< of the operator
 };
 
-/// Which operator a RowWise kernel is.
+/// The operator that a RowWise kernel runs.
 enum class RowKind : std::uint8_t {
     kMax,                ///< of a row of a
     kSum,                ///< of a row of a

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the softmax of attention as one kernel a pass: a warp has a row of a square and keeps what it
-// reads of it in registers, so that a square is read once and written once where single operators
-// (rows.hpp, pointwise.hpp) read and write it for each of them. The numbers and their order are theirs
-// (contracts/arithmetic/attention.hpp).
+// The softmax of attention as one kernel for each pass. A warp has a row of a square and keeps it in
+// registers, so that a square is read once and written once; single operators (rows.hpp, pointwise.hpp) each
+// read and write it. Numbers and order are the same (contracts/arithmetic/attention.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,11 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// What a SoftmaxRows kernel makes of a row, in place.
+/// The work of a SoftmaxRows kernel on a row, in place.
 enum class SoftmaxKind : std::uint8_t {
-    kForward,   ///< of scores probabilities; the row's maximum and sum are kept
-    kAgain,     ///< of scores the same probabilities, by the maximum and sum that were kept
-    kGradient,  ///< of the probabilities' gradient that of the scores
+    kForward,   ///< scores become probabilities; it keeps the row's maximum and sum
+    kAgain,     ///< scores become the same probabilities, from the kept maximum and sum
+    kGradient,  ///< the probabilities' gradient becomes that of the scores
 };
 
 /// What a mutant does wrong.
@@ -28,25 +27,25 @@ enum class SoftmaxFault : std::uint8_t {
 
 struct SoftmaxArgs {
     std::uint64_t rows = 0;
-    std::uint64_t context = 1;        ///< numbers from row to row; of row r there are r % context + 1
-    OutputArray<float> square;        ///< what the row is made of, and what is made of it
+    std::uint64_t context = 1;        ///< numbers from row to row; row r has r % context + 1
+    OutputArray<float> square;        ///< input and output
     OutputArray<float> max, sum;      ///< kForward
     const float* kept_max = nullptr;  ///< kAgain
     const float* kept_sum = nullptr;  ///< kAgain
     const float* p = nullptr;         ///< kGradient: probabilities
     float scale = 1.0F;               ///< kGradient
-    NumberWatch before;               ///< of what was in the square
-    NumberWatch dot;                  ///< kGradient: of the rows' dot products
-    NumberWatch after;                ///< kGradient: of what is written
+    NumberWatch before;               ///< watches the square's input
+    NumberWatch dot;                  ///< kGradient: watches the rows' dot products
+    NumberWatch after;                ///< kGradient: watches what is written
 };
 
-/// Rows have at most 32 · kHeld numbers; kHeld = 0: any, which are read from memory again for each use. What
-/// a row's softmax is made of finite scores is finite itself, so that only scores are looked at.
+/// Rows have at most 32 · kHeld numbers. kHeld = 0: any count, and numbers are read from memory again for
+/// each use. The softmax of finite scores is finite, so only scores are checked.
 template <SoftmaxKind kKind, unsigned kHeld, SoftmaxFault kFault = SoftmaxFault::kNone>
 struct SoftmaxRows {
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    // Registers, of which a gradient needs more: the compiler loads much of the other square ahead.
+    // A gradient needs more registers: the compiler loads much of the other square ahead.
     static constexpr unsigned kBlocks = kHeld <= 8 ? 4 : kKind == SoftmaxKind::kGradient ? 2 : 3;
     static constexpr bool kWaits = true;
     using Args = SoftmaxArgs;
@@ -88,7 +87,7 @@ private:
             static_cast<void>(n);
             return row_[i];
         }
-        // What is made of a number, for those who ask for it again; nothing where it is not held.
+        // Keeps a new number for later reads, if numbers are held.
         ASSAY_SIMT void hold(unsigned n, float value) {
             if constexpr (kHeld != 0) held_[n] = value;
             static_cast<void>(n);
@@ -100,7 +99,7 @@ private:
         float held_[kHeld == 0 ? 1 : kHeld];
     };
 
-    // Calls work(n, i) for each number i that the lane has, its n-th, ascending.
+    // Calls work(n, i) for the lane's n-th number, number i of the row, in ascending order.
     template <class Work>
     static ASSAY_SIMT void each(unsigned lane, unsigned count, const Work& work) {
         if constexpr (kHeld != 0) {
@@ -161,7 +160,7 @@ private:
                                     unsigned count) {
         const std::uint64_t first = row * args.context;
         const unsigned lane = block.lane();
-        // Probabilities are read again for their second use: registers hold one square's numbers.
+        // Reads probabilities again for their second use: registers hold the numbers of only one square.
         const Lane slopes(args.square.data + first, lane, count);
         const float* const p = args.p + first;
         bool finite = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives devices the end of a step (contracts/arithmetic/optimizer.hpp): the global norm by tiles and the
-// fixed tree, the clip, AdamW; and the check that the numbers of a whole array are finite.
+// The end of a step (contracts/arithmetic/optimizer.hpp): the global norm by tiles and the fixed tree, the
+// clip, AdamW. Also the check that all numbers of an array are finite.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct SquareTilesArgs {
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
     const float* g = nullptr;
-    OutputArray<float> sums;  ///< a number a tile of 16×16
+    OutputArray<float> sums;  ///< one number for each tile of 16×16
     NumberWatch watch;        ///< of g
 };
 
-/// A thread a tile. Grid: tiles.
+/// One thread for each tile. Grid: tiles.
 struct SquareTiles {
     static constexpr unsigned kThreads = 128;
     static constexpr unsigned kBlocks = 4;
@@ -55,16 +55,16 @@ struct SquareTiles {
     }
 };
 
-/// What a mutant of the tree does wrong: a number without a neighbour is lost.
+/// What a mutant of the tree does wrong: it loses a number without a neighbour.
 enum class TreeFault : std::uint8_t { kNone, kLosesOdd };
 
 struct TreeSumArgs {
     std::uint64_t count = 0;
     const float* leaves = nullptr;
-    OutputArray<float> sums;  ///< of every 512 leaves, which are a whole branch of the tree
+    OutputArray<float> sums;  ///< one for every 512 leaves, a whole branch of the tree
 };
 
-/// Grid: branches of 512 leaves, a thread for two of them.
+/// Grid: branches of 512 leaves, with one thread for two leaves.
 template <TreeFault kFault = TreeFault::kNone>
 struct TreeSum {
     static constexpr unsigned kThreads = 256;
@@ -110,7 +110,7 @@ struct ScalarArgs {
     NumberWatch watch;
 };
 
-/// One number: the root of the squares' sum, or the clip of a norm.
+/// Computes one number: the square root of the sum of squares, or the clip scale of a norm.
 template <bool kClip>
 struct Scalar {
     static constexpr unsigned kThreads = 32;
@@ -143,17 +143,17 @@ struct AdamWArgs {
     const float* g = nullptr;
     OutputArray<float> w, m, v;
     unsigned* diverged = nullptr;  ///< first operator with a number that is not finite
-    unsigned index = 0;            ///< of this operator
+    unsigned index = 0;            ///< this operator
 };
 
-/// kTry: what the update would give is looked at, and nothing written. kApply: it is written if every number
-/// of the step, the update's among them, was finite. kAlways: it is written, and looked at.
+/// kTry: checks that the update would be finite, and writes nothing. kApply: writes the update if every
+/// number of the step, those of the update included, was finite. kAlways: writes the update and checks it.
 enum class UpdatePass : std::uint8_t { kTry, kApply, kAlways };
 
 /// What a mutant of AdamW does wrong: it multiplies by a reciprocal.
 enum class UpdateFault : std::uint8_t { kNone, kReciprocal };
 
-/// A thread a number.
+/// One thread for each number.
 template <UpdatePass kPass, UpdateFault kFault = UpdateFault::kNone>
 struct AdamW {
     static constexpr unsigned kThreads = 256;
@@ -199,13 +199,13 @@ struct AdamW {
 struct FiniteArgs {
     const float* numbers = nullptr;
     std::uint64_t rows = 0;
-    std::uint64_t cols = 0;    ///< that an operator wrote
+    std::uint64_t cols = 0;    ///< columns that an operator wrote
     std::uint64_t stride = 0;  ///< from one row to the next
     unsigned* diverged = nullptr;
-    unsigned index = 0;  ///< of the operator
+    unsigned index = 0;  ///< the operator
 };
 
-/// A thread looks at four numbers, each beside its neighbours'.
+/// A thread checks four numbers; neighbouring threads read neighbouring numbers.
 struct FiniteCheck {
     static constexpr unsigned kThreads = 256;
     static constexpr unsigned kEach = 4;

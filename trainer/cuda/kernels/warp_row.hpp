@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives kernels that have a warp for each row what its 32 lanes make together: the law's sum and the first
-// among the largest (contracts/arithmetic/reduce.hpp).
+// For kernels with a warp for each row: what its 32 lanes compute together, the law's sum and the first of
+// the largest numbers (contracts/arithmetic/reduce.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline namespace ASSAY_MACHINE {
 /// What a mutant of a row kernel does wrong.
 enum class RowFault : std::uint8_t { kNone, kOtherTree };
 
-/// The law's tree over the lanes, for every lane.
+/// The law's tree over the lanes; every lane gets the result.
 template <RowFault kFault = RowFault::kNone>
 ASSAY_SIMT float fold_lanes(const SimtBlock& block, float lane) {
     if constexpr (kFault == RowFault::kOtherTree) {
@@ -25,8 +25,9 @@ ASSAY_SIMT float fold_lanes(const SimtBlock& block, float lane) {
     return block.shfl(lane, 0);
 }
 
-/// Among equals the lowest index wins: −0 and +0 are equal, and have different bits. A lane tells its numbers
-/// by ascending index; one that has none begins with any of the row.
+/// The largest number of a row. Among equals the lowest index wins, since −0 and +0 are equal and have
+/// different bits. A lane gives its numbers by ascending index; a lane without numbers begins with any number
+/// of the row.
 struct Largest {
     float value;
     std::uint32_t at;
@@ -37,9 +38,9 @@ struct Largest {
             at = index;
         }
     }
-    /// The row's, for every lane.
+    /// The row's maximum; every lane gets it.
     ASSAY_SIMT float among_lanes(const SimtBlock& block) { return among<kWarp>(block); }
-    /// The same where four lanes in a row have one.
+    /// The same for four consecutive lanes that share a row.
     ASSAY_SIMT float among_four(const SimtBlock& block) { return among<4>(block); }
 
 private:

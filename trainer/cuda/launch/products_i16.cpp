@@ -12,8 +12,8 @@ void start(LaunchStream stream, const Args& args, unsigned matrices) {
     launch<Kernel>(Kernel::grid(args, matrices), stream, args);
 }
 
-// Large tiles are taken where at least a quarter of the card's processors get one: with fewer, idle
-// processors cost more than large tiles save.
+// Large tiles are used if at least a quarter of the card's multiprocessors get one. With fewer, idle
+// multiprocessors cost more than large tiles save.
 bool fills(std::uint64_t blocks, unsigned processors) { return blocks >= processors / 4; }
 
 // Of the tiles that suit operands of A with so many planes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives simt.hpp the GPU: what a kernel asks for, as instructions of compute capability 7.5 and later.
+// simt.hpp on a GPU: the machine's operations as instructions of compute capability 7.5 and later.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +13,7 @@
 #define ASSAY_TEXT(text) #text
 #define ASSAY_UNROLL_BY(count) _Pragma(ASSAY_TEXT(unroll count))
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define ASSAY_WGMMA  // instructions of compute capability 9.0 alone
+#define ASSAY_WGMMA  // instructions of compute capability 9.0 only
 #endif
 
 namespace assay::trainer::cuda {
@@ -27,7 +27,7 @@ ASSAY_SIMT float sqrt_rn(float a) { return __fsqrt_rn(a); }
 ASSAY_SIMT float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 ASSAY_SIMT std::int32_t bits_of(float a) { return __float_as_int(a); }
 ASSAY_SIMT float from_bits(std::int32_t a) { return __int_as_float(a); }
-/// Nearest integer, ties to even; 0 for a NaN, and the nearest there is beyond 32 bits.
+/// Nearest integer, ties to even; 0 for a NaN, and the nearest 32-bit integer for larger magnitudes.
 ASSAY_SIMT std::int32_t to_int_rn(float a) { return __float2int_rn(a); }
 ASSAY_SIMT float to_float_rn(std::int64_t a) { return __ll2float_rn(a); }
 
@@ -38,22 +38,22 @@ ASSAY_SIMT float narrow_rn(double a) { return __double2float_rn(a); }
 ASSAY_SIMT double to_double_rn(std::uint64_t a) { return __ull2double_rn(a); }
 /// Nearest integer, ties to even. REQUIRES |a| < 2^62.
 ASSAY_SIMT std::int64_t to_long_rn(double a) { return __double2ll_rn(a); }
-/// Zeros before the first one. REQUIRES a not 0.
+/// Zero bits before the first one bit. REQUIRES a != 0.
 ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
 }
 
-/// The low bytes of four numbers, the first one's lowest.
+/// The low bytes of four numbers as a word; that of the first is the lowest.
 ASSAY_SIMT std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
     const unsigned low = __byte_perm(static_cast<unsigned>(a), static_cast<unsigned>(b), 0x0040);
     const unsigned high = __byte_perm(static_cast<unsigned>(c), static_cast<unsigned>(d), 0x0040);
     return __byte_perm(low, high, 0x5410);
 }
 
-/// Whether two numbers, or four (load4), may be at the address together.
+/// Whether the address is aligned for two numbers, or for four (load4).
 ASSAY_SIMT bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 ASSAY_SIMT bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
-/// Four numbers that lie one after another at an address of 16 bytes.
+/// Loads four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
 ASSAY_SIMT void load4(const float* from, float* to) {
     const float4 four = *reinterpret_cast<const float4*>(from);
     to[0] = four.x;
@@ -62,7 +62,7 @@ ASSAY_SIMT void load4(const float* from, float* to) {
     to[3] = four.w;
 }
 
-/// A number, or four at an address of 16 bytes, that nobody writes while the kernel runs.
+/// Loads a number, or four at an address aligned to 16 bytes, that nobody writes while the kernel runs.
 ASSAY_SIMT float read(const float* from) { return __ldg(from); }
 ASSAY_SIMT void read4(const float* from, float* to) {
     const float4 four = __ldg(reinterpret_cast<const float4*>(from));
@@ -77,14 +77,14 @@ struct OutputArray {
     T* data = nullptr;
     std::uint64_t count = 0;
     ASSAY_SIMT void set(std::uint64_t i, T value) const { data[i] = value; }
-    /// Two numbers. REQUIRES an address of 8 bytes.
+    /// Stores two numbers. REQUIRES an address aligned to 8 bytes.
     ASSAY_SIMT void set2(std::uint64_t i, T first, T second) const {
         *reinterpret_cast<float2*>(data + i) = float2{first, second};
     }
     ASSAY_SIMT T get(std::uint64_t i) const { return data[i]; }
 };
 
-/// Bytes of shared memory that a block has without asking for more.
+/// Bytes of shared memory that a block has without a request for more.
 inline constexpr std::size_t kMostStaticShared = std::size_t{48} << 10U;
 
 class SimtBlock {
@@ -207,7 +207,7 @@ public:
         asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
 #endif
     }
-    /// Keeps the compiler from moving what is done with sums to the other side: before wgmma_begin, and after
+    /// Keeps the compiler from moving accesses to the sums across it. Call it before wgmma_begin and after
     /// wgmma_wait.
     template <unsigned words>
     ASSAY_SIMT void wgmma_hold(std::int32_t (&d)[words]) const {
@@ -298,8 +298,7 @@ void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
     if (watch != nullptr) watch->end();
 }
 
-/// Bytes of shared memory that a block may have on the card that the calling thread uses; 0 where it cannot
-/// tell.
+/// Bytes of shared memory that a block may have on the calling thread's card; 0 when that is not known.
 inline std::size_t most_shared_bytes() {
     int card = 0, bytes = 0;
     if (cudaGetDevice(&card) != cudaSuccess) return 0;
@@ -308,8 +307,7 @@ inline std::size_t most_shared_bytes() {
     return static_cast<std::size_t>(bytes);
 }
 
-/// Processors of the card that the calling thread uses, each with room for blocks of its own; 1 where it
-/// cannot tell.
+/// Multiprocessors of the calling thread's card; 1 when that is not known.
 inline unsigned processor_count() {
     int card = 0, count = 1;
     if (cudaGetDevice(&card) != cudaSuccess) return 1;
@@ -317,8 +315,8 @@ inline unsigned processor_count() {
     return static_cast<unsigned>(count);
 }
 
-/// Whether kernels may call wgmma_s8 on the card that the calling thread uses: it has the instructions, and
-/// this build has machine code with them (ASSAY_CUDA_90A; trainer/cuda/CMakeLists.txt).
+/// Whether kernels may call wgmma_s8 on the calling thread's card: it has the instructions, and this build
+/// has machine code with them (ASSAY_CUDA_90A; trainer/cuda/CMakeLists.txt).
 inline bool has_wgmma() {
 #ifndef ASSAY_CUDA_90A
     return false;

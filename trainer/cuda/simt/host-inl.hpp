@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives simt.hpp the host: an emulation of blocks, warps and copies on the threads of a pool, which shows
-// what a GPU's scheduler may do and says where a kernel breaks the machine's rules. Threads of a block are
-// loops where the kernel declares that they never wait, else fibers (Boost.Context). Between two waits they
-// run one after another in the stream's order. Shared memory holds 0xff when a block begins, and the
-// destination of a copy until its wait. Products of warpgroups are made at their call and
-// there after their wait, and operands that changed between are a fault. It cannot show what a compiler for a
-// GPU does wrong, races inside one thread order that no order brings out, the descriptors of tiles and
-// the fences before products of warpgroups, or speed.
+// simt.hpp on the host: an emulation of blocks, warps and copies on the threads of a pool. It can reproduce
+// what a GPU's scheduler may do, and finds kernels that break the machine's rules. Threads of a block are
+// loops if the kernel declares that they never wait, else fibers (Boost.Context). Between two waits they run
+// one after another in the stream's order. Shared memory holds 0xff when a block begins; so does the
+// destination of a copy until its wait. Products of warpgroups are computed at their call and appear after
+// their wait; operands that changed in between are a fault. The emulation cannot find errors of a compiler
+// for GPUs, races that no order of threads brings out, or errors in the descriptors of tiles and in the
+// fences before products of warpgroups. It says nothing about speed.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ inline float sqrt_rn(float a) { return std::sqrt(a); }
 inline float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline std::int32_t bits_of(float a) { return std::bit_cast<std::int32_t>(a); }
 inline float from_bits(std::int32_t a) { return std::bit_cast<float>(a); }
-/// Nearest integer, ties to even; 0 for a NaN, and the nearest there is beyond 32 bits.
+/// Nearest integer, ties to even; 0 for a NaN, and the nearest 32-bit integer for larger magnitudes.
 inline std::int32_t to_int_rn(float a) {
     constexpr double kUlpOne = 0x1.8p52;
     if (!(a == a)) return 0;
@@ -59,27 +59,27 @@ inline std::int64_t to_long_rn(double a) {
     const double magic = std::copysign(kIntegral, a);
     return static_cast<std::int64_t>(std::fabs(a) < kIntegral ? (a + magic) - magic : a);
 }
-/// Zeros before the first one. REQUIRES a not 0.
+/// Zero bits before the first one bit. REQUIRES a != 0.
 inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
 
-/// The low bytes of four numbers, the first one's lowest.
+/// The low bytes of four numbers as a word; that of the first is the lowest.
 inline std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
     std::uint32_t word = 0;
     for (const std::int32_t one : {d, c, b, a}) word = word << 8U | (static_cast<std::uint32_t>(one) & 0xffU);
     return word;
 }
 
-/// Whether two numbers, or four (load4), may be at the address together.
+/// Whether the address is aligned for two numbers, or for four (load4).
 inline bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
-/// Four numbers that lie one after another at an address of 16 bytes.
+/// Loads four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
 inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
 
-/// A number, or four at an address of 16 bytes, that nobody writes while the kernel runs.
+/// Loads a number, or four at an address aligned to 16 bytes, that nobody writes while the kernel runs.
 inline float read(const float* from) { return *from; }
 inline void read4(const float* from, float* to) { load4(from, to); }
 
-/// An array that a kernel writes. A launch that checks gives it marks, one for each number.
+/// An array that a kernel writes. A launch with checks gives it a mark for each number.
 template <class T>
 struct OutputArray {
     T* data = nullptr;
@@ -94,7 +94,7 @@ struct OutputArray {
         }
         data[i] = value;
     }
-    /// Two numbers. REQUIRES an address of 8 bytes.
+    /// Stores two numbers. REQUIRES an address aligned to 8 bytes.
     void set2(std::uint64_t i, T first, T second) const {
         const bool aligned = reinterpret_cast<std::uintptr_t>(data + i) % 8 == 0;
         if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
@@ -109,7 +109,7 @@ using LaunchStream = KernelStream&;
 /// Bytes of shared memory that a block may have: those of compute capability 9.0.
 inline std::size_t most_shared_bytes() { return std::size_t{227} << 10U; }
 
-/// Processors of the card, each with room for blocks of its own: as many as an H100 has.
+/// Multiprocessors of the card: as many as an H100 has.
 inline unsigned processor_count() { return 132; }
 
 /// Whether kernels may call wgmma_s8: the emulation has every instruction.
@@ -139,7 +139,7 @@ void run_kernel(Grid grid, KernelStream& stream, typename Kernel::Args args) {
     run_grid(grid, stream, kernel);
 }
 
-/// The same, now or when the stream's owner says.
+/// The same, now or when the stream's owner runs deferred launches.
 template <class Kernel>
 void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
     LaunchWatch* const watch = launch_watch();

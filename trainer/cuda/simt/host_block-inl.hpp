@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives kernels on the host Block: what a thread sees of its block. The threads are the runner's
-// (host_runner.hpp).
+// SimtBlock on the host: a thread's view of its block. The runner owns the threads (host_runner.hpp).
 #pragma once
 
 #include <bit>
@@ -13,10 +12,10 @@ inline namespace ASSAY_MACHINE {
 
 class BlockRunner;
 
-/// What lanes of a warp do together.
+/// Operations that the lanes of a warp do together.
 enum class WarpOperation : std::uint8_t { kNone, kShuffle, kMultiply, kLoad };
 
-/// What a lane brings to an operation of its warp.
+/// A lane's operands in an operation of its warp.
 struct LaneWords {
     std::uint32_t words[6] = {};
 };
@@ -43,7 +42,7 @@ public:
     }
     void sync() const;
 
-    /// The value of the lane that many higher; a lane that has none keeps its own.
+    /// The value of the lane `lanes` higher; its own value when there is no such lane.
     template <class T>
     [[nodiscard]] T shfl_down(T value, unsigned lanes) const {
         const unsigned from = lane() + lanes;

@@ -39,7 +39,7 @@ void BlockRunner::prepare(unsigned threads, std::size_t shared_bytes) {
     if (warps_.size() < threads / kWarp) warps_.resize(threads / kWarp);
     const std::size_t needed = shared_bytes + kSharedAlignment;
     if (shared_.size() < needed) shared_.resize(used_ = needed);
-    // Behind what the last block and this one use there is poison still.
+    // Memory beyond what the last block and this one use still holds poison.
     std::memset(shared_.data(), kPoison, std::max(used_, needed));
     used_ = needed;
 }
@@ -99,7 +99,7 @@ void BlockRunner::run_loops() {
 
 void BlockRunner::run_fibers() {
     do {
-        // A warp goes on until it comes to a barrier: as far ahead of the others as it ever can be.
+        // A warp runs until it comes to a barrier: as far ahead of the others as is possible.
         for (const unsigned warp : warp_turns_) {
             do {
                 for (const unsigned lane : lane_turns_) {
@@ -114,7 +114,7 @@ void BlockRunner::run_fibers() {
 
 void BlockRunner::resume(Thread& thread) {
     if (!thread.fiber) {
-        // It stays for blocks to come: a fiber that has ended runs the next one when it is resumed.
+        // The fiber is kept for later blocks: when its thread has ended, resuming it runs the next one.
         thread.fiber = boost::context::fiber(std::allocator_arg, boost::context::fixedsize_stack(kStackBytes),
                                              [this, &thread](boost::context::fiber&& caller) {
                                                  thread.caller = std::move(caller);
@@ -155,7 +155,7 @@ bool BlockRunner::release_warp(unsigned first) {
 
 bool BlockRunner::release_block() {
     if (count_in(0, count_, ThreadState::kEnded) == count_) return false;
-    // Nobody waits for a whole warp: all wait at the barrier, or the kernel is wrong. It goes on, so that it
+    // No thread waits for its warp: all wait at the barrier, or the kernel is wrong. It continues, so that it
     // ends.
     if (count_in(0, count_, ThreadState::kAtBarrier) != count_) fault(FaultKind::kLeftBarrier);
     let_go(0, count_);
@@ -184,7 +184,7 @@ const LaneWords* SimtBlock::meet(WarpOperation operation, const LaneWords& mine)
 namespace {
 using LineDigits = std::array<std::int8_t, 32>;
 
-// A loop of its own over as many digits as they are: compilers make vectors of it.
+// A loop of its own over the digits, which compilers vectorise.
 std::int32_t product_of(const LineDigits& left, const LineDigits& right) {
     std::int32_t sum = 0;
     for (std::size_t k = 0; k < left.size(); ++k) sum += std::int32_t{left[k]} * std::int32_t{right[k]};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives run_grid BlockRunner, which runs the threads of one block at a time on one thread of the host.
+// BlockRunner runs the threads of one block at a time on one thread of the host, for run_grid.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -43,15 +43,15 @@ private:
         const std::uint32_t* b = nullptr;
         unsigned step = 0;
         unsigned group = 0;
-        std::vector<std::int32_t> sums;  // as they are when it is begun
-        std::uint64_t operands = 0;      // a digest of what they are made of
+        std::vector<std::int32_t> sums;  // their values when the product begins
+        std::uint64_t operands = 0;      // a digest of the operands at that time
     };
     struct Thread {
         Thread(BlockRunner& runner, unsigned index) : block(runner, index) {}
         SimtBlock block;
         ThreadState state = ThreadState::kReady;
         WarpOperation operation = WarpOperation::kNone;
-        unsigned operations = 0;  // of its warp so far: they use two sets of words in turn
+        unsigned operations = 0;  // of its warp so far: they alternate between two sets of words
         unsigned groups = 0;      // of copies so far
         std::vector<Copy> copies;
         unsigned product_groups = 0;
@@ -70,9 +70,9 @@ private:
     void resume(Thread& thread);
     [[nodiscard]] unsigned count_in(unsigned first, unsigned last, ThreadState state) const;
     void let_go(unsigned first, unsigned last);
-    // The warp from thread `first` on goes on if all its lanes wait for one another.
+    // Lets the warp from thread `first` on continue if all its lanes wait for one another.
     bool release_warp(unsigned first);
-    // Everybody goes on from the barrier. False: every thread has ended.
+    // Lets all threads continue from the barrier. Returns false when every thread has ended.
     bool release_block();
     void wait(unsigned thread, ThreadState state);
     void fault(FaultKind kind) { stream_->faults().add(kind); }
@@ -80,12 +80,12 @@ private:
     std::vector<std::unique_ptr<Thread>> threads_;
     std::vector<Warp> warps_;
     std::vector<std::byte> shared_;
-    std::size_t used_ = 0;  ///< bytes of it that the last block had
+    std::size_t used_ = 0;  ///< bytes of `shared_` that the last block used
     std::vector<unsigned> warp_turns_;
     std::array<unsigned, kWarp> lane_turns_{};
     unsigned count_ = 0;
     std::uint64_t random_ = 0;
-    bool over_ = false;  // fibers that are resumed return
+    bool over_ = false;  // true: fibers return when they are resumed
     const HostKernel* kernel_ = nullptr;
     KernelStream* stream_ = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever launches kernels on the host a Stream: the threads that run them, the order in which the
-// threads of a block take their turns, and what was found wrong.
+// KernelStream is where kernels are launched on the host: it has the threads that run them, the order in
+// which the threads of a block take turns, and the faults that were found.
 #pragma once
 
 #include <array>
@@ -18,24 +18,24 @@ inline namespace ASSAY_MACHINE {
 
 struct Grid;
 
-/// In which order the threads of a block run between two waits, and blocks one after another.
+/// The order in which the threads of a block run between two waits, and in which blocks run.
 enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kSeeded };
 
-/// How a kernel broke the rules of the machine.
+/// A rule of the machine that a kernel broke.
 enum class FaultKind : std::uint8_t {
-    kLeftBarrier,     ///< threads wait at a barrier or for their warp, others have ended or wait elsewhere
+    kLeftBarrier,     ///< threads wait at a barrier or for their warp while others ended or wait elsewhere
     kMixedWarp,       ///< lanes of a warp are in different operations
-    kWaitUndeclared,  ///< a kernel that declares no waits waited
-    kLeftCopies,      ///< a thread ended before its copies or products
+    kWaitUndeclared,  ///< a kernel waited that declares no waits
+    kLeftCopies,      ///< a thread ended without waiting for its copies or products
     kTwoWrites,       ///< a number of an output was written twice
     kOutsideOutput,   ///< a number beyond an output was written
     kMovedOperand,    ///< a tile changed between a warpgroup's product and its wait
-    kTooManyBlocks,   ///< a grid that no card takes
-    kMisaligned,      ///< a copy of 4 or 16 bytes, or a matrix's row, at an address of fewer
+    kTooManyBlocks,   ///< the grid is larger than any card takes
+    kMisaligned,      ///< a copy of 4 or 16 bytes, or a matrix's row, at an address that is no multiple
 };
 inline constexpr std::size_t kFaultKinds = 9;
 
-/// How often each kind of fault was seen. Any thread adds.
+/// Counts faults by kind. Any thread may add.
 class SimtFaults {
 public:
     void add(FaultKind kind) { counts_[static_cast<std::size_t>(kind)].fetch_add(1); }
@@ -43,7 +43,7 @@ public:
         return counts_[static_cast<std::size_t>(kind)].load();
     }
     [[nodiscard]] bool any() const;
-    /// For people: every kind that was seen, and how often.
+    /// A text for people: every kind that was seen, and how often.
     [[nodiscard]] std::string to_text() const;
 
 private:
@@ -52,8 +52,8 @@ private:
 
 struct StreamOptions {
     ThreadOrder order = ThreadOrder::kAscending;
-    std::uint64_t seed = 1;  ///< of kSeeded
-    bool checks = true;      ///< marks every number that is written
+    std::uint64_t seed = 1;  ///< for kSeeded
+    bool checks = true;      ///< marks every number that is written, to find kTwoWrites
 };
 
 class KernelStream {
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] SimtFaults& faults() { return faults_; }
 
     using Defer = std::function<void(std::function<void()>)>;
-    /// Launches are handed to `defer`, which runs each once, in their order, on the thread that uses the
+    /// Passes launches to `defer` from now on. It must run each once, in order, on the thread that uses the
     /// stream.
     void defer_to(Defer defer) { defer_ = std::move(defer); }
     /// Empty: launches run at once.
@@ -80,7 +80,7 @@ private:
     Defer defer_;
 };
 
-/// A kernel without its type.
+/// A kernel with its type erased.
 struct HostKernel {
     void (*run)(const SimtBlock& block, const void* args) = nullptr;
     const void* args = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives kernels one binary32 number as a lane set, and with it exp, tanh, sigmoid, log and the slope of silu:
+// One binary32 number as a lane set, with which kernels get exp, tanh, sigmoid, log and the slope of silu:
 // the text of the law (contracts/arithmetic/elementary-inl.hpp), compiled for the GPU and for the emulation.
 #pragma once
 
