@@ -20,9 +20,9 @@ struct JobFile {
     std::filesystem::path from;  ///< model folder that the job starts from; empty: from the seed
     trainer::SpecialIds ids;     ///< special ids of that folder, for the folder of the trained model
     std::filesystem::path manifest;
-    std::filesystem::path train;      ///< beside the manifest
+    std::filesystem::path train;      ///< in the manifest's folder
     std::filesystem::path held_out;   ///< as the manifest says, or as `[data] held_out` does
-    std::filesystem::path tokenizer;  ///< beside the manifest
+    std::filesystem::path tokenizer;  ///< in the manifest's folder
 };
 
 /// Parses only the keys of a job file. No other file is opened, the paths are as written, and spec.data is
