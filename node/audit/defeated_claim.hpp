@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives birth certificates and audits of models the claims that a model is made of and that died after they
-// were merged. Nothing is rolled back (protocol.md §4): what such a claim put into the model stays in it, and
-// the certificate says so.
+// Gives birth certificates and audits of models DefeatedClaim, a claim that died after it was merged into the
+// model. Nothing is rolled back (protocol.md §4): what such a claim put into the model stays in it, and the
+// certificate says so.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct CertifiedRound;
 
 /// A claim whose claimant lost a game about it.
 struct DefeatedClaim {
-    std::uint32_t game = 0;  ///< of the job's games
+    std::uint32_t game = 0;  ///< number among the job's games
     contracts::ClaimKind claim = contracts::ClaimKind::kSlot;
-    std::uint32_t number = 0;  ///< of a slot its number, of a merge its place among the round's
+    std::uint32_t number = 0;  ///< for a slot its number, for a merge its place among the round's merges
     base::PublicKey claimant;
-    dispute::UnitKind unit = dispute::UnitKind::kSegment;  ///< that the game was about
-    std::uint32_t part = 0;                                ///< of a segment its number, of a clip its slot
+    dispute::UnitKind unit = dispute::UnitKind::kSegment;  ///< the unit that the game was about
+    std::uint32_t part = 0;                                ///< for a segment its number, for a clip its slot
     contracts::Reason reason = contracts::Reason::kNone;   ///< why the claimant lost
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -31,15 +31,16 @@ struct DefeatedClaim {
     friend bool operator==(const DefeatedClaim&, const DefeatedClaim&) = default;
 };
 
-/// Whether what a node claimed went into the state that the round handed on: a merged slot, or a merge that
-/// stands, which each verifier that opened it claims for itself.
+/// Whether the claim went into the round's resulting state: a merged slot, or the merge that stands, which
+/// each verifier that opened it claims for itself.
 bool is_in_model(const CertifiedRound& round, contracts::ClaimKind kind, std::uint32_t number,
                  const base::PublicKey& node);
 
-/// Of a job's games those that killed a claim of this round that is in the model, in the order of the games.
+/// The defeats, in the order of the job's games, of claims of this round that are in the model.
 std::vector<DefeatedClaim> defeats_in(const CertifiedRound& round, std::span<const contracts::Game> games);
 
-/// Whether the game can have been about this unit of the job, and its claimant can have lost it so.
+/// Whether the game can have been about this unit of the job, and its claimant can have lost it for this
+/// reason.
 bool is_possible(const DefeatedClaim& defeat, const CertifiedRound& round, const program::JobSpec& spec);
 
 /// "round 3 slot 1", "round 3 merge".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives buyers the forecast of a job: what it will probably cost, how long it takes and which loss it comes
-// to, with 80 % intervals, from a ledger's history and a pilot. What it can cost at most, and what is
-// checked, says job_plan.hpp.
+// Gives buyers the forecast of a job: what it will probably cost, how long it takes and which loss it
+// reaches, with 80 % intervals, from a ledger's history and a pilot. job_plan.hpp has the most that it can
+// cost, and what is checked.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ namespace assay::node {
 struct ForecastSources {
     MarketHistory history;          ///< empty: no ledger was asked
     std::vector<PilotPoint> pilot;  ///< empty: the prior alone
-    /// Work units per height of this machine, where it was measured. Where no speed is verified, each slot is
-    /// taken to have such a machine.
+    /// Work units per height of this machine, if it was measured. When no speed is verified, each slot is
+    /// assumed to have such a machine.
     std::optional<double> own_speed;
 };
 
-/// Whose speeds the time is from.
+/// The source of the speeds behind the predicted time.
 enum class SpeedsFrom : std::uint8_t { kNobody, kLedger, kThisMachine };
 std::string_view to_text(SpeedsFrom from);
 
-/// Machines of one class of speed (decision 86), and the job if they alone worked for it.
+/// Machines of one class of speed (decision 86), and the job if only they worked for it.
 struct SpeedClass {
     unsigned bits = 0;  ///< of the speed, in thousandths of a work unit per height
     std::uint64_t machines = 0;
@@ -54,21 +54,21 @@ public:
     JobForecaster(program::JobSpec spec, contracts::Params params, std::uint64_t slot_work,
                   ForecastSources sources);
 
-    /// Base units of a work unit.
+    /// Price of a work unit, in base units.
     [[nodiscard]] Interval80 unit_price() const;
-    /// Base units from escrow, whatever the budget is; the fee of the submission is not in it.
+    /// Base units from escrow, whatever the budget is, without the fee of the submission.
     [[nodiscard]] Interval80 spend(std::uint32_t slots, std::uint32_t rounds) const;
-    /// From the submission to the last round's end. Nothing where no speed is known.
+    /// Heights from the submission to the last round's end. Nothing when no speed is known.
     [[nodiscard]] std::optional<Interval80> heights(std::uint32_t slots, std::uint32_t rounds) const;
     [[nodiscard]] Interval80 loss(std::uint32_t slots, std::uint32_t rounds) const;
     [[nodiscard]] double tokens(std::uint32_t slots, std::uint32_t rounds) const;
 
-    /// Of the job as it stands: for its first rounds up to each of at most eight.
+    /// The prediction for the job as it stands, for its rounds up to each of at most eight points.
     [[nodiscard]] JobPrediction prediction() const;
-    /// Ascending. Empty where no speed is verified.
+    /// Ascending. Empty when no speed is verified.
     [[nodiscard]] std::vector<SpeedClass> speed_classes() const;
     /// Other numbers of slots and rounds for the same model, data and steps of a round (plan_search.hpp): the
-    /// job's own number of slots and every power of two that its limits allow. kUsage for a deadline where no
+    /// job's own number of slots and every power of two that its limits allow. kUsage for a deadline when no
     /// speed is known.
     [[nodiscard]] base::Outcome<std::vector<PlanOption>> options(const PlanGoals& goals) const;
 

@@ -32,8 +32,9 @@ double rate_of(std::uint64_t threshold) {
     return std::ldexp(static_cast<double>(threshold), -64);
 }
 
-/// What skipping all units of a slot brings on average to a coalition that holds Params::collusion_ppm of the
-/// verifiers' stake: found or not, it has no work; found, it loses the pay and what of the bond is burned.
+/// The mean gain from skipping all units of a slot, for a coalition that holds Params::collusion_ppm of the
+/// verifiers' stake. It saves the work in any case; when it is found, it loses the pay and the burned part of
+/// the bond.
 std::int64_t cheat_gain(const contracts::Params& params, Amount pay, Amount gain, Amount bond, double found) {
     const double lost = static_cast<double>(bond.units()) *
                         static_cast<double>(contracts::lost_for_good_ppm(params)) /
@@ -74,8 +75,8 @@ std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes
     double bytes = 0;
     for (std::uint32_t unit = 0; unit < plan.units(); ++unit) {
         const program::UnitStart start = plan.start(unit);
-        // Whoever has recomputed the unit before has this one's start, and every verifier what a slot
-        // carries.
+        // A verifier that has recomputed the unit before has this one's start, and every verifier has what a
+        // slot carries.
         if (!start.boundary) continue;
         const double drawn = plan.is_finalise(unit) ? rates.finalise : rates.segment;
         bytes += drawn * (1.0 - rates.segment) * static_cast<double>(files.state_of(start.arrays.size()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives buyers the plan: what a job will cost, what is checked, what cheating it would bring, and what bytes
-// it will move, before anything is paid. The same formulas as the rules use (contracts/rules/job/costs.hpp),
-// at the job's price cap.
+// Gives buyers JobPlan, before anything is paid: what a job can cost, what is checked, what cheating it would
+// gain, and which bytes it will move. It uses the rules' own formulas (contracts/rules/job/costs.hpp) at the
+// job's price cap.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@
 
 namespace assay::node {
 
-/// Bytes of a job's files on their way between miners, verifiers and the buyer, with one miner a slot and two
-/// verifiers, all honest and all there from the first round to the last. Of updates the most that can travel:
-/// to every other slot's miner, who merges for itself, and to both verifiers, who store them and merge. Of
-/// states that units are recomputed from, the mean over the draw: both verifiers fetch a run's start. What a
-/// slot hands on is stored by both. The ledger's bytes, and those of protocols, are not in it.
+/// Bytes of a job's files that travel between miners, verifiers and the buyer, with one miner a slot and two
+/// verifiers, all honest and present from the first round to the last. Updates count with the most that can
+/// travel: to every other slot's miner, which merges for itself, and to both verifiers, which store them and
+/// merge. States from which units are recomputed count with the mean over the draw, since both verifiers
+/// fetch a run's start. Both verifiers store the state that a slot hands on. The ledger's bytes and protocol
+/// overhead are not included.
 struct PlannedBytes {
     program::FileSizes files;
     std::uint64_t data = 0;            ///< token files: once for every miner and verifier
-    std::uint64_t join = 0;            ///< data and a base state: for a miner that comes later
+    std::uint64_t join = 0;            ///< data and a base state, for a miner that joins later
     std::uint64_t received = 0;        ///< by a slot's miner in a round: the other slots' updates
-    std::uint64_t updates = 0;         ///< of a slot's update in a round, by whoever sends it
+    std::uint64_t updates = 0;         ///< of a slot's update in a round, by all senders
     std::uint64_t audit_newcomer = 0;  ///< sent to those who recompute it: a newcomer's units are all drawn
     std::uint64_t audit_proven = 0;
-    std::uint64_t storage = 0;       ///< of what a slot hands in and on, to those who store it
-    std::uint64_t job_newcomer = 0;  ///< everything of the job, the buyer's last state too
+    std::uint64_t storage = 0;       ///< of what a slot submits and hands on, to those who store it
+    std::uint64_t job_newcomer = 0;  ///< everything of the job, including the buyer's last state
     std::uint64_t job_proven = 0;
 };
 
@@ -38,7 +39,7 @@ struct DrawRates {
     double segment = 1.0;
     double finalise = 1.0;
 };
-/// Of a proven miner.
+/// The rates for a proven miner.
 DrawRates proven_rates(const program::JobSpec& spec);
 
 /// REQUIRES a spec that check_spec accepts. Counts stop at their largest value.
@@ -46,10 +47,11 @@ PlannedBytes plan_bytes(const program::JobSpec& spec);
 
 /// The longest game about a step of the job, before anyone pays (docs/concepts/dispute.md).
 struct PlannedDispute {
-    std::uint64_t moves = 0;    ///< of both players: each of the claimant's but the witness has an answer
-    std::uint64_t bytes = 0;    ///< that the claimant posts, the witness included
-    std::uint64_t heights = 0;  ///< until both clocks have run out, where no speed is measured
-    base::Amount bond;          ///< of a claim's first challenge
+    std::uint64_t moves = 0;    ///< of both players: each of the claimant's, except the witness, has an
+                                ///< answer
+    std::uint64_t bytes = 0;    ///< posted by the claimant, including the witness
+    std::uint64_t heights = 0;  ///< until both clocks have run out, when no speed is measured
+    base::Amount bond;          ///< for a claim's first challenge
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -60,8 +62,8 @@ struct PlannedDispute {
     }
 };
 
-/// At the price of a work unit, of a slot's round of `slot_work`. REQUIRES a spec that check_spec accepts,
-/// and a price and work whose product is an amount.
+/// `price`: of a work unit; `slot_work`: work units of a slot's round. REQUIRES a spec that check_spec
+/// accepts, and a price and work whose product is an amount.
 PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Params& params, base::Amount price,
                             std::uint64_t slot_work);
 
@@ -77,7 +79,7 @@ struct PlannedKeeping {
         visit("miner", kept.miner);
         visit("buyer", kept.buyer);
     }
-    /// In words, of one line.
+    /// One line for people.
     [[nodiscard]] std::string text() const;
 };
 
@@ -92,28 +94,28 @@ struct JobPlan {
     base::Amount round_pay;       ///< of all slots of a round
     base::Amount round_cost;      ///< the most a round can take: pay, audits and merge by three verifiers
     base::Amount spend_max;       ///< of the whole job, never above the budget
-    std::uint32_t rounds_covered = 0;  ///< rounds that the budget pays for even at their dearest
+    std::uint32_t rounds_covered = 0;  ///< rounds that the budget covers even at their dearest
     base::Amount bond_newcomer;        ///< locked per slot, until its probation is over
     base::Amount bond_proven;
-    base::Amount link_bond;    ///< locked beside the budget until the job ends
-    base::Amount job_fee;      ///< burned at submission, beside both
+    base::Amount link_bond;    ///< locked in addition to the budget until the job ends
+    base::Amount job_fee;      ///< burned at submission, in addition to both
     double audit_rate = 0;     ///< of proven miners: the probability that one bad segment is recomputed
     double finalise_rate = 0;  ///< of proven miners: the probability that `finalise` is
     double collusion = 0;      ///< share of the verifiers' stake that bonds assume to collude
-    double lost_for_good = 0;  ///< share of a forfeited bond that comes back to nobody
+    double lost_for_good = 0;  ///< share of a forfeited bond that is burned in any case
     /// The probability that one bad unit is drawn and one of its verifiers does not collude.
     double deterring_rate_newcomer = 0;
     double deterring_rate_proven = 0;
-    /// What cheating in one unit of a slot, or in all, whichever is more, brings on average over doing the
-    /// work, in base units, to a miner that owns the colluding verifiers and the buyer: the work saved and
-    /// the gain bound, less, when it is found, that pay and what of the bond is burned. Rounded up. Below
-    /// zero: it does not pay.
+    /// The mean gain, compared with doing the work, from cheating in one unit of a slot or in all, whichever
+    /// is more, in base units, rounded up. The miner is assumed to own the colluding verifiers and the buyer.
+    /// It gains the work saved and the gain bound; when it is found, it loses that pay and the burned part of
+    /// the bond. Below zero: cheating does not pay.
     std::int64_t cheat_gain_newcomer = 0;
     std::int64_t cheat_gain_proven = 0;
     PlannedBytes bytes;
     PlannedKeeping keeping;
-    /// Heights in which a round's audits are sealed: at least, and at most, where one verifier has all slots
-    /// and a slot takes as long as it may.
+    /// Heights for sealing a round's audits: the least, and the most, when one verifier has all slots and a
+    /// slot takes as long as it may.
     std::uint64_t audit_window_least = 0;
     std::uint64_t audit_window_most = 0;
     PlannedDispute dispute;

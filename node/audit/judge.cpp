@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recomputed units say of a verdict. The ledger judged the units that it drew, each from its claimed
-// start: what else is false beside them makes no verdict wrong.
+// Compares recomputed units with a verdict. The ledger judged only the units that it drew, each from its
+// claimed start, so other false units make no verdict wrong.
 #include <algorithm>
 
 #include "node/audit/replay.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the audit of a model what its certificate admits: units that are false are no news where the ledger
-// has decided so before.
+// Gives the audit of a model KnownDefeats, the false claims that its certificate admits: a false unit is no
+// new finding if the ledger has already decided so.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,32 @@
 
 namespace assay::node {
 
-/// A claim in the model that the certificate itself says died, and what this audit met of it.
+/// A claim in the model that died according to the certificate, and what this audit found of it.
 struct DefeatReport {
     std::uint32_t round = 0;
     DefeatedClaim claim;
-    /// Of the unit that the game was about: what recomputing it came to. Nothing: it was not met.
+    /// Result of recomputing the unit that the game was about. Nothing: the audit did not reach it.
     std::optional<ClaimState> found;
-    std::string why;  ///< how it differs, where it is false
-    /// Drawn things of the same slot that cannot be recomputed, since they lie behind the unit and nobody has
-    /// the states that its claimant made up.
+    std::string why;  ///< how it differs, if it is false
+    /// Number of drawn units and tiles of the same slot that cannot be recomputed, because they come after
+    /// the unit and nobody has the states that its claimant made up.
     std::uint64_t behind = 0;
 };
 
-/// The certificate's defeats, and which of them an audit meets.
+/// The certificate's defeats, and which of them an audit reaches.
 class KnownDefeats {
 public:
     explicit KnownDefeats(const BirthCertificate& certificate);
 
-    /// Notes what was found there. Whether it is false, and the certificate says so: the game that its claim
-    /// lost was about this very unit, of a tile that to which it belongs.
+    /// Notes the finding. Returns whether it is false and the certificate admits it: its claim lost a game
+    /// about this very unit, or about the unit that the tile belongs to.
     bool admits(const UnitPlace& place, const ClaimFinding& finding);
     bool admits(const TilePlace& place, const ClaimFinding& finding);
-    /// The same of something false that was met on the way (ClaimJudge::met).
+    /// The same for a false result that was found on the way (ClaimJudge::met).
     bool admits(const MetFault& fault);
 
-    /// Notes that it is gone. Whether it is of a slot whose claim died, behind the unit that the game was
-    /// about: whoever hides its bytes hides what the certificate calls false.
+    /// Notes that the bytes are gone. Returns whether they belong to a slot whose claim died, after the unit
+    /// that the game was about: hiding them hides only what the certificate already calls false.
     bool hides(const UnitPlace& place, const ClaimFinding& finding);
     bool hides(const TilePlace& place, const ClaimFinding& finding);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives plans what a ledger says of its market so far: prices that were cleared, speeds that were verified,
-// and what rounds took. The one reader of it: another kind of record of speeds or prices is read here too.
+// Gives plans MarketHistory, a ledger's market so far: clearing prices, verified speeds, and the time of
+// rounds. Only this file reads it; further kinds of records of speeds or prices belong here too.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 namespace assay::node {
 
 struct MarketHistory {
-    /// Of a work unit. For a job that holds an auction of its own: one for each job whose auction has ended.
-    /// For one that leases its machines: what lots of classes that do for it went for, the lowest and the
-    /// highest price of each clearing, and the base price where lots were leased at it.
+    /// Prices of a work unit. For a job with its own auction: one for each job whose auction has ended. For a
+    /// job that leases its machines: the lowest and the highest price of each clearing of the classes that
+    /// suit it, and the base price if lots were leased at it.
     std::vector<base::Amount> prices;
     /// Verified work units per height, one for each miner that has a verified speed in a job of the profile.
     std::vector<double> speeds;
-    /// Of settled rounds: heights from the last commitment to the settlement, less the time in which what was
-    /// drawn is computed again at the speed at which it was trained.
+    /// For settled rounds: heights from the last commitment to the settlement, less the time that recomputing
+    /// the drawn units takes at the speed of training.
     std::vector<double> overheads;
-    std::uint64_t newcomers = 0;  ///< slots of those rounds whose miners were audited always
+    std::uint64_t newcomers = 0;  ///< slots of those rounds whose miners were always audited
     std::uint64_t slots = 0;      ///< committed slots of those rounds
 
-    /// Of slots whose miners are newcomers; 1 where nothing is known.
+    /// Share of slots whose miners are newcomers; 1 when nothing is known.
     [[nodiscard]] double newcomer_share() const {
         return slots == 0 ? 1.0 : static_cast<double>(newcomers) / static_cast<double>(slots);
     }
 };
 
-/// For a job of this specification: of the newest jobs of its profile whose records `state` has, of their
-/// newest rounds, and of the classes of lots that its terms take. Every read may be a question to a node, so
-/// that a few dozen records of each kind are read at most, and the clearings that the ledger keeps.
+/// Reads the history for a job of this specification: the newest jobs of its profile whose records `state`
+/// has, their newest rounds, and the classes of lots that its terms take. Every read may be a question to a
+/// node, so it reads at most a few dozen records of each kind, and the clearings that the ledger keeps.
 MarketHistory market_history(const contracts::StateView& state, const program::JobSpec& spec);
 
 }  // namespace assay::node

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the audit of a model ModelReplay: any unit, update or merge that a birth certificate claims,
-// recomputed by a worker from the bytes that are at hand, or else from further back, at last from the job's
-// start. What it passes on the way is compared too, and remembered.
+// Gives the audit of a model ModelReplay, which recomputes any unit, update or merge that a birth certificate
+// claims. A worker computes it from the bytes that are at hand, or else from an earlier state, at worst from
+// the job's start. Results on the way are compared too, and remembered.
 #pragma once
 
 #include <compare>
@@ -19,9 +19,9 @@
 
 namespace assay::node {
 
-/// Where bytes are. What they hold is checked by whoever reads them.
+/// Access to bytes. The reader checks their content.
 struct AuditBytes {
-    /// A file with the blob of this id; null: nobody has it. Never an error: gone is gone.
+    /// Returns a file with the blob of this id; null when nobody has it, whatever the reason.
     std::function<frames::SharedDescriptor(const base::Hash256& blob)> find;
     /// Ids of blobs that are at hand and no larger than a state's head.
     std::function<std::vector<base::Hash256>()> small;
@@ -56,25 +56,25 @@ enum class ClaimState : std::uint8_t {
 
 struct ClaimFinding {
     ClaimState state = ClaimState::kGone;
-    std::string why;  ///< for people: how it differs, or what is gone; empty when right
+    std::string why;  ///< for people: how it differs, or what is missing; empty when right
 };
 
-/// Who judges what was drawn. A seam: tests put recorded findings in its place.
+/// Judges what was drawn. An interface, so that tests can use recorded findings instead.
 class ClaimJudge {
 public:
     virtual ~ClaimJudge() = default;
-    /// Errors are of this machine alone, and say nothing about the claim.
+    /// Errors are about this machine only, and say nothing about the claim.
     virtual base::Outcome<ClaimFinding> judge(const UnitPlace& place) = 0;
     virtual base::Outcome<ClaimFinding> judge(const TilePlace& place) = 0;
-    /// False things that came to light until now beyond what judge() was asked about.
+    /// False claims found so far, other than those that judge() was asked about.
     [[nodiscard]] virtual std::vector<MetFault> met() const = 0;
 };
 
 class ModelReplay final : public ClaimJudge {
 public:
-    /// REQUIRES a certificate without contradictions(), whose job is open in the worker; all outlive this.
-    /// `ends`: whether the time is over; asked only before an earlier round is computed again. What is then
-    /// still wanted is gone. A unit and its slot's round are always finished.
+    /// REQUIRES a certificate without contradictions(), whose job is open in the worker. All references
+    /// outlive this. `ends`: whether the time is over; called only before an earlier round is computed again,
+    /// whose result then counts as gone. A unit and its slot's round are always finished.
     ModelReplay(WorkerClient& worker, const BirthCertificate& certificate, AuditBytes bytes,
                 std::function<bool()> ends);
 
@@ -84,15 +84,15 @@ public:
 
 private:
     using Files = std::vector<frames::SharedDescriptor>;
-    /// Something that is at hand now, or the reason why not.
+    /// A value that is at hand, or the reason why not.
     template <class T>
     struct Maybe {
         std::optional<T> is;
         std::string why;
     };
-    /// Where the replay of a slot stands.
+    /// The point that the replay of a slot has reached.
     struct SlotEnd {
-        Files files;         ///< of the state at a boundary; behind `finalise`, the update
+        Files files;         ///< of the state at a boundary; after `finalise`, of the update
         base::Hash256 root;  ///< of the state
     };
 
@@ -107,9 +107,10 @@ private:
     base::Outcome<Maybe<frames::SharedDescriptor>> update_of(std::uint32_t round, std::uint32_t slot);
     base::Outcome<Maybe<Files>> updates_of(std::uint32_t round);
     base::Outcome<Maybe<Files>> carried_of(const UnitPlace& place);
-    /// The state that the certificate claims at the start of the unit, from bytes at hand; null files: gone.
+    /// The state that the certificate claims at the start of the unit, from bytes at hand; nothing when they
+    /// are gone.
     base::Outcome<std::optional<SlotEnd>> claimed_start(const UnitPlace& place);
-    /// Units 0 to `last.unit` from the round's base, each compared; the end of the last.
+    /// Computes units 0 to `last.unit` from the round's base and compares each; returns the end of the last.
     base::Outcome<Maybe<SlotEnd>> replay_slot(const UnitPlace& last);
     base::Outcome<void> keep_end(const UnitPlace& place, const SlotEnd& end);
     /// Computes and compares one unit. Nothing: its start is not what it should be.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives auditors the replay: what a miner claimed for a round, recomputed here from blobs and compared bit
-// for bit, with the ledger's verdict checked against the result. Needs no process but a worker.
+// Gives auditors the replay of a round: it recomputes what a miner claimed from blobs, compares it bit for
+// bit, and checks the ledger's verdict against the result. It needs only a worker.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct ReplayRequest {
     base::Hash256 job;
     std::uint32_t round = 0;
     std::optional<base::PublicKey> miner;  ///< nothing: every miner of the round
-    std::optional<std::uint32_t> segment;  ///< nothing: all, and finalise
+    std::optional<std::uint32_t> segment;  ///< nothing: all segments, and finalise
 };
 
-/// What came of one unit.
+/// The result of one unit.
 struct UnitReplay {
     enum class Comparison : std::uint8_t {
-        kEqual,    ///< the claimed bits
-        kFalse,    ///< others
-        kUnknown,  ///< not recomputed: `lacking` says what is not at hand
+        kEqual,    ///< equal to the claim
+        kFalse,    ///< other bits than the claim
+        kUnknown,  ///< not recomputed: `lacking` says what is missing
     };
     std::uint32_t unit = 0;
     Comparison state = Comparison::kUnknown;
@@ -36,27 +36,27 @@ struct UnitReplay {
     std::string lacking;
 };
 
-/// What the units say of the ledger's verdict.
+/// How the ledger's verdict agrees with the recomputed units.
 enum class Judgement : std::uint8_t {
-    kRight,         ///< it is what the units that decided it give, or it was not decided by bits
-    kWrong,         ///< it is not
-    kNotReached,    ///< right as far as the request goes; the unit that decided it stands later
-    kCannotBeMade,  ///< the unit that decided it, or one of them, cannot be recomputed from these files
+    kRight,         ///< the units that decided it confirm it, or bits did not decide it
+    kWrong,         ///< the units that decided it contradict it
+    kNotReached,    ///< right as far as the request goes; the unit that decided it comes later
+    kCannotBeMade,  ///< a unit that decided it cannot be recomputed from these files
 };
 
-/// One slot's round, recomputed from its base and what the slot carries, unit by unit, so that honest work
-/// needs no miner's blobs. Behind a false state a unit is recomputed from the state that its miner claims,
-/// where the store holds one with that root; else from the true one, and is unknown when its root differs:
-/// `recomputed` is then what verifiers found who replayed the slot.
+/// One slot's round, recomputed unit by unit from its base and the state that the slot carries, so that
+/// honest work needs no miner's blobs. After a false state a unit is recomputed from the state that its miner
+/// claims, if the store holds one with that root. Otherwise it is recomputed from the true state, and is
+/// unknown when its root differs: `recomputed` is then what verifiers found that replayed the slot.
 struct SlotReplay {
     std::uint32_t slot = 0;
     base::PublicKey miner;
     std::vector<UnitReplay> units;                         ///< ascending, as far as the request goes
     contracts::Reason verdict = contracts::Reason::kNone;  ///< the ledger's
     Judgement judgement = Judgement::kRight;
-    std::optional<std::uint32_t>
-        judged_by;  ///< the unit on which kWrong, kCannotBeMade or a caught cheat rests
-    /// Paid although units that were not drawn are false: by the rules, for work that was not done.
+    std::optional<std::uint32_t> judged_by;  ///< the unit that led to kWrong, kCannotBeMade or a caught cheat
+    /// The slot was paid although units that were not drawn are false. The rules pay so for work that was not
+    /// done.
     bool false_work_paid = false;
 
     [[nodiscard]] std::uint32_t count(UnitReplay::Comparison state) const;
@@ -66,9 +66,10 @@ struct SlotReplay {
 /// Sets `judgement`, `judged_by` and `false_work_paid` from the units and what the ledger recorded.
 void judge(SlotReplay& replay, const contracts::SlotRound& recorded);
 
-/// Recomputes every revealed slot that the request names. kNotFound: no such job, round or miner, or the
-/// data or the base state is not in the store (its id and what it holds are named). kVerification: a base
-/// state that is not the one the ledger names. Slots whose miner revealed nothing are left out.
+/// Recomputes every revealed slot that the request names; leaves out slots whose miner revealed nothing.
+/// kNotFound when there is no such job, round or miner, or when the data or the base state is not in the
+/// store (the error names its id and what it holds). kVerification for a base state that is not the one that
+/// the ledger names.
 base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const contracts::StateView& state,
                                                     const BlobStore& blobs, const ReplayRequest& request);
 

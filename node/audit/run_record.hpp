@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands the run record of a job, from the ledger: what `assay model train --record` needs to
-// compute the same model without it.
+// Gives commands the run record of a job, from the ledger. `assay model train --record` needs it to compute
+// the same model without the ledger.
 #pragma once
 
 #include "contracts/rules/tables.hpp"
@@ -8,11 +8,11 @@
 
 namespace assay::node {
 
-/// Rounds up to the last one that was merged, in order; one that was not accepts nothing and leaves the
-/// state.
+/// The rounds up to the last merged one, in order. A round that was not merged accepts nothing and leaves the
+/// state unchanged.
 RunRecord run_record(const contracts::StateView& state, const contracts::Job& job);
 
-/// Tokens of the updates that were merged, repetitions counted.
+/// Tokens of the merged updates; repeated tokens count each time.
 std::uint64_t merged_tokens(const contracts::StateView& state, const contracts::Job& job);
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives an audit by sample its draws, and what they bought: which items come next, and the chance that a
-// forger who did not know them would have been met. Pure: the same randomness gives the same draw.
+// Gives an audit by sample its draws and their value: which items come next, and the chance that they hit a
+// forged item of a forger who did not know them. Pure: the same randomness gives the same draws.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ private:
     std::uint64_t next_ = 0;
 };
 
-/// Items drawn one after another without replacement, each time in proportion to the weights that are left.
+/// Draws items one after another without replacement, each time in proportion to the weights that are left.
 class WeightedDraw {
 public:
     /// REQUIRES weights whose sum fits 64 bits. An item of weight 0 is never drawn.
@@ -45,8 +45,8 @@ private:
     DrawStream stream_;
 };
 
-/// The same with equal weights, of so many items that nobody wants to list them (Fisher-Yates, of which only
-/// the places that changed are kept).
+/// The same with equal weights, for numbers of items that are too large to list (Fisher-Yates, which here
+/// stores only the places that changed).
 class EvenDraw {
 public:
     EvenDraw(std::uint64_t count, DrawStream stream);
@@ -59,35 +59,37 @@ private:
     DrawStream stream_;
 };
 
-inline constexpr std::uint32_t kWholeShare = 1'000'000;  ///< shares are parts of a million
+inline constexpr std::uint32_t kWholeShare = 1'000'000;  ///< shares are in parts per million
 
-/// What is drawn from, for the chances that follow. A forger chooses items with at least a share of the whole
-/// weight before the draw is known. Where weights differ, the figures are bounds from below over all such
-/// choices; where they are equal, they are exact (hypergeometric). In double: they are shown, not agreed on.
+/// The items from which an audit draws, and the chances of a hit. A forger chooses items with at least a
+/// given share of the whole weight, before the draw is known. With equal weights the chances are exact
+/// (hypergeometric); with different weights they are lower bounds over all such choices. They are doubles,
+/// because they are only shown and no rule depends on them.
 class Population {
 public:
     explicit Population(std::vector<std::uint64_t> weights);
     static Population even(std::uint64_t count);
 
     [[nodiscard]] std::uint64_t count() const { return count_; }
-    /// The chance that `draws` items meet one of the forged.
+    /// The chance that `draws` items include a forged one.
     [[nodiscard]] double chance_of_share(std::uint64_t draws, std::uint32_t parts_per_million) const;
-    /// The same of a single forged item, the lightest: draws / count() where weights are equal.
+    /// The same for a single forged item, the lightest: draws / count() when weights are equal.
     [[nodiscard]] double chance_of_one(std::uint64_t draws) const;
-    /// The fewest draws with at least such a chance. Never more than count(), which meets everything.
+    /// The fewest draws with at least this chance. At most count(), which includes everything.
     [[nodiscard]] std::uint64_t draws_for(double chance, std::uint32_t parts_per_million) const;
 
 private:
     Population() = default;
-    [[nodiscard]] std::uint64_t lightest(std::uint64_t items) const;  ///< weight of the lightest so many
+    [[nodiscard]] std::uint64_t lightest(std::uint64_t items) const;  ///< weight of the `items` lightest
+                                                                      ///< items
     [[nodiscard]] std::uint64_t forged_weight(std::uint32_t parts_per_million) const;
     [[nodiscard]] double chance(std::uint64_t draws, std::uint64_t forged) const;
 
     std::uint64_t count_ = 0;
     std::uint64_t total_ = 0;
-    std::uint64_t divisor_ = 1;        ///< of all weights, the greatest
+    std::uint64_t divisor_ = 1;        ///< greatest common divisor of all weights
     std::uint64_t least_ = 0;          ///< the lightest item's
-    std::vector<std::uint64_t> sums_;  ///< of the lightest items; empty: all weigh 1
+    std::vector<std::uint64_t> sums_;  ///< sums of the lightest items' weights; empty: all weigh 1
 };
 
 }  // namespace assay::node

@@ -13,9 +13,9 @@ namespace assay::node {
 
 struct DeviceMemory {
     std::string device;       ///< "cpu", or "cuda-host" for what a card takes (docs/gpu.md)
-    std::uint64_t least = 0;  ///< bytes with which a step is possible
-    std::uint64_t most = 0;   ///< bytes that the quickest way asks for
-    /// Class of memory (decision 86) of machines that have the least for certain: the number of bits of GiB.
+    std::uint64_t least = 0;  ///< the fewest bytes with which a step is possible
+    std::uint64_t most = 0;   ///< bytes that the quickest plan needs
+    /// Class of memory (decision 86) whose machines all have at least `least`: the number of bits of GiB.
     unsigned memory_class = 0;
 
     template <class Visit>
@@ -27,18 +27,19 @@ struct DeviceMemory {
     }
 };
 
-/// Planning takes time with the square of the layers: of deeper models a worker says it (--measure).
+/// The time of planning grows with the square of the layers. For deeper models a worker tells the memory
+/// (--measure).
 inline constexpr std::uint32_t kMostPlannedLayers = 48;
 
-/// Of those devices whose plans this build knows; none for a model of more layers than kMostPlannedLayers.
-/// Slots' states, their trace and the tokens are beside it.
+/// For the devices whose plans this build knows; empty for a model of more layers than kMostPlannedLayers.
+/// Does not include slots' states, their trace and the tokens.
 /// REQUIRES a spec that check_spec accepts.
 std::vector<DeviceMemory> step_memory(const program::JobSpec& spec);
 
-/// With which a step is possible on some of these devices; nothing where none is planned.
+/// The fewest bytes with which a step is possible on one of these devices; nothing when none is planned.
 std::optional<std::uint64_t> least_step_bytes(const program::JobSpec& spec);
 
-/// The lowest class whose every machine has so many bytes: class k has 2^(k−1) GiB at least.
+/// The lowest class in which every machine has `bytes` bytes: class k has at least 2^(k−1) GiB.
 unsigned memory_class_of(std::uint64_t bytes);
 
 }  // namespace assay::node

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives roles blobs on disk, named by their content. A finished blob is `ab/cd…`: two hex digits, then the
-// other 62. Names come from BlobId only, so nothing a peer says reaches the file system; folders are
-// opened once and files beneath them without following links.
+// SPDX-License-Identifier: Apache-2.0 Gives roles BlobStore, blobs on disk that are named by their content.
+// The file of a finished blob is `ab/cd…`: two hex digits, then the other 62. File names come only from
+// BlobId, so no peer's text reaches the file system. Folders are opened once, and files below them without
+// following links.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +37,15 @@ class PartialBlob;
 /// Thread-safe; one per folder and process. Errors: kFailure (disk, quota), kNotFound, kVerification.
 class BlobStore final : public BlobService {
 public:
-    /// Throws away what earlier processes did not finish, save downloads of blobs that are to stay.
+    /// Opens the store. Removes what earlier processes did not finish, except downloads of blobs that are to
+    /// stay.
     static base::Outcome<std::unique_ptr<BlobStore>> open(const BlobStoreOptions& options);
     ~BlobStore() override;
 
-    /// Stores bytes or a copy of a file (a regular file; read once). On disk when it returns; storing what
-    /// is there already pins it and changes nothing else. New blobs are pinned.
-    /// A blob that is put withheld is given to no peer until serve(), also after a restart; one that is here
-    /// and served stays served.
+    /// Stores bytes, or a copy of a file (a regular file; read once). They are on disk when it returns. New
+    /// blobs are pinned. Storing a blob that is there already pins it and changes nothing else.
+    /// A blob that is put as withheld is given to no peer until serve(), also after a restart. A blob that is
+    /// here and served stays served.
     base::Outcome<BlobId> put(base::ByteView content, Serving serving = Serving::kServed);
     base::Outcome<void> serve(const BlobId& id);
     base::Outcome<BlobId> put_file(const std::filesystem::path& file);
@@ -52,41 +53,42 @@ public:
     [[nodiscard]] bool has(const BlobId& id) const;
     [[nodiscard]] bool is_evictable(const BlobId& id) const;  ///< false for one that is not here
     base::Outcome<std::uint64_t> size(const BlobId& id) const;
-    /// The whole blob, verified against its id: kVerification when the disk no longer holds what was stored.
+    /// The whole blob, verified against its id. kVerification when the disk no longer holds what was stored.
     base::Outcome<base::Bytes> read(const BlobId& id) const;
     /// One chunk, verified (the leaf hashes are read and checked once per open blob).
     base::Outcome<base::Bytes> read_chunk(const BlobId& id, std::uint64_t index) const;
-    /// A verified copy in a file of its own, replacing `target` atomically.
+    /// Writes a verified copy to `target`, which it replaces atomically.
     base::Outcome<void> copy_to(const BlobId& id, const std::filesystem::path& target) const;
-    /// Where the blob's file is, for a worker that maps it. Verify before trusting it: the path is not.
+    /// Path of the blob's file, for a worker that maps it. Its content is not verified; verify it before use.
     base::Outcome<std::filesystem::path> path(const BlobId& id) const;
 
     base::Outcome<void> set_pin(const BlobId& id, Pin pin);
-    /// The blob, and what is left of an evictable download that is not open any more. kNotFound for no blob.
+    /// Removes the blob, and what is left of an evictable download of it that is not open any more. kNotFound
+    /// when there is no such blob.
     base::Outcome<void> remove(const BlobId& id);
-    /// From now on no blob but these stays: every other one becomes evictable, and what is left of downloads
-    /// of others that are not open is removed. kFailure of the disk: those it did not take keep their pins.
+    /// Makes every blob except these evictable, and removes what is left of downloads of others that are not
+    /// open. kFailure when the disk refuses some of the changes: those blobs keep their pins.
     base::Outcome<void> pin_only(const std::set<BlobId>& ids);
     /// kVerification when the disk no longer holds what was stored; reads the whole blob.
     base::Outcome<void> verify(const BlobId& id) const;
     [[nodiscard]] std::vector<BlobInfo> list() const;  ///< ascending ids
     [[nodiscard]] std::uint64_t bytes_used() const;
     [[nodiscard]] std::uint64_t bytes_pinned() const;
-    /// What blobs that stay can take in all, by the quota or by the disk, whichever gives less.
+    /// Total room for pinned blobs, by the quota or the disk, whichever is less.
     [[nodiscard]] std::uint64_t bytes_for_pins() const;
     /// How much of the room for blobs that stay is taken, by the quota or by the disk, whichever is fuller.
     [[nodiscard]] unsigned percent_full() const;
 
     /// Begins or resumes a download. kVerification when the description does not belong to the id, kFailure
-    /// when there is no room. An evictable blob takes no other's place, and its download ends with kFailure
-    /// when what is pinned needs the room; one that is here already stays pinned.
+    /// when there is no room. An evictable download never displaces another blob, and ends with kFailure when
+    /// pinned blobs need its room. A blob that is here and pinned stays pinned.
     base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description,
                                                       Pin pin = Pin::kPinned,
                                                       Showing showing = Showing::kHidden);
 
-    // What peers are served: kNotFound for a withheld blob as for one that is not here. Of an unfinished
-    // download of a blob that stays, begun to be shown, the chunks that are here; it is shown until it is
-    // finished or removed, or the store is opened again.
+    // What peers are served. A withheld blob gives kNotFound, like one that is not here. A pinned download
+    // that was begun with Showing::kShown gives the chunks that are here, until it is finished or removed, or
+    // the store is opened again.
     FetchOutcome<BlobDescription> describe(const BlobId& id) override;
     FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override;
 
@@ -102,8 +104,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A download that keeps what it has: chunks are verified when they come, and again when the download is
-/// taken up by a later process. Not thread-safe; must not outlive its store.
+/// A download that keeps what it has. Chunks are verified when they come, and again when a later process
+/// resumes the download. Not thread-safe; must not outlive its store.
 class PartialBlob {
 public:
     ~PartialBlob();
@@ -111,8 +113,8 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> next_missing() const;
     [[nodiscard]] std::uint64_t chunks() const;
     [[nodiscard]] bool has(std::uint64_t index) const;  ///< false behind the end
-    /// kVerification when the chunk is not the one its leaf hash names; what is stored stays as it is.
-    /// kFailure of the disk, or when an evictable blob is in the way of pinned ones.
+    /// Adds a chunk. kVerification when it does not match its leaf hash; what is stored stays unchanged.
+    /// kFailure when the disk fails, or when pinned blobs need the room of this evictable one.
     base::Outcome<void> add(std::uint64_t index, base::ByteView chunk);
     /// Makes it a blob of the store. REQUIRES !next_missing().
     base::Outcome<void> finish();

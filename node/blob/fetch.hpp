@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles and commands the fetching of a blob from whoever has it, believing nobody.
+// Gives roles and commands fetch_blob(), which fetches a blob from holders that it does not trust.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,13 @@ struct HolderReport {
     std::optional<base::Error> failure;
 };
 
-/// Brings `id` into `store`, taking the holders in turn: each continues where the last one failed. Returns
-/// success at once when the store has it. Otherwise kNotServed: kNotFound when no holder has it, else the
-/// last error; kBusy when one of them, or our own clients' quota, was full; or kOwnStore or kOwnMachine at
-/// the first trouble of our own, which no other holder would mend. With a size or a most in `terms`, a holder
-/// that describes the blob with another, or with more, gives nothing: kVerification. A holder slower than
-/// `terms` allow is left for the next one. With a share in `terms` one attempt at parts is made, and
-/// kPartsLacking is another way in which it ends (node/blob/parts.hpp).
+/// Fetches `id` into `store` from the holders in turn; each continues where the last one failed. Succeeds at
+/// once when the store has it. Its failures: kNotServed when no holder served it, with kind kNotFound when
+/// none has it, else the last error; kBusy when a holder had no room or our clients' quota was used up;
+/// kOwnStore or kOwnMachine at the first failure of our own, which no other holder could help. A holder that
+/// describes the blob with another size than `terms.size`, or with more than `terms.most`, is refused with
+/// kVerification. A holder slower than `terms` allow is left for the next one. With a share in `terms`, makes
+/// one attempt at parts, which can also end with kPartsLacking (node/blob/parts.hpp).
 FetchEnd fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
                     const ConnectHolder& connect, std::stop_token stop = {},
                     std::vector<HolderReport>* reports = nullptr, const FetchTerms& terms = {});

@@ -6,10 +6,10 @@
 
 namespace assay::node {
 
-/// Takes the part of `terms.share` from the last holder, who owes the blob, and of the others every chunk
-/// that is lacking and that they have. Chunks are given to peers as they come. Success when the blob is
-/// whole; kPartsLacking when the own part is here and others' are not; otherwise errors as of fetch_blob().
-/// REQUIRES a share and a holder.
+/// Fetches the part of `terms.share` from the last holder, which owes the blob, and from the others every
+/// missing chunk that they have. Serves chunks to peers as they come. Succeeds when the blob is whole;
+/// kPartsLacking when the own part is here and others' parts are not; otherwise errors as for fetch_blob().
+/// REQUIRES a share and at least one holder.
 FetchEnd fetch_parts(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
                      const ConnectHolder& connect, const std::stop_token& stop,
                      std::vector<HolderReport>* reports, const FetchTerms& terms);

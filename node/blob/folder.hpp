@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives stores one folder, opened once; files in it by single names, symbolic links never followed. Writes
-// are all or nothing and on disk when they return.
+// Gives stores Folder, a folder that is opened once, with files in it by single names. Symbolic links are
+// never followed. Writes are all or nothing, and on disk when they return.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace assay::node {
 
-/// A descriptor that is closed when this goes. Move-only.
+/// A descriptor that is closed when this is destroyed. Move-only.
 class FileHandle {
 public:
     FileHandle() = default;
@@ -37,14 +37,14 @@ private:
 /// How a file is opened.
 enum class Access : std::uint8_t { kRead, kReadWrite, kCreate, kCreateNew };
 
-/// Makes `path` and whatever is missing above it, all of them with mode 0700, whatever the umask. What exists
-/// stays as it is. kFailure names the folder that cannot be made.
+/// Makes `path` and the missing folders above it, all with mode 0700 whatever the umask. Existing folders
+/// stay as they are. kFailure names the folder that cannot be made.
 base::Outcome<void> make_private_folders(const std::filesystem::path& path);
 
 /// Names are single components: a '/' or a leading ".." in one is a bug of ours.
 class Folder {
 public:
-    /// Made by make_private_folders when missing.
+    /// Opens the folder; make_private_folders makes it when it is missing.
     static base::Outcome<Folder> open(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -53,7 +53,7 @@ public:
     base::Outcome<base::Bytes> read(const std::string& name) const;  ///< kNotFound when absent
     base::Outcome<void> replace(const std::string& name, base::ByteView content) const;
     base::Outcome<void> remove(const std::string& name) const;  ///< success when absent
-    /// Atomically, replacing what has that name; both folders are synced.
+    /// Moves a file atomically and replaces one of the new name; both folders are synced.
     base::Outcome<void> rename_to(const std::string& name, const Folder& target,
                                   const std::string& new_name) const;
     [[nodiscard]] std::vector<std::string> names() const;  ///< ascending

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives verifiers who store one blob together the part of it that each fetches of its owner.
+// Gives verifiers that store one blob together the part that each fetches from the party that owes it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace assay::node {
 
-/// Chunks from `first` up to `end`, which is not among them.
+/// Chunks from `first` up to, but not including, `end`.
 struct ChunkRange {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
@@ -16,9 +16,9 @@ struct ChunkRange {
     friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
 
-/// Part `share.mine` of a blob of so many chunks: the parts follow one another, cover the blob and differ by
-/// one chunk at most. With fewer chunks than parts some are empty. REQUIRES share.mine < share.of, and
-/// chunks <= 2^32.
+/// Part `share.mine` of a blob of `chunks` chunks. The parts follow one another, cover the blob, and differ
+/// in size by one chunk at most. With fewer chunks than parts some are empty. REQUIRES share.mine < share.of,
+/// and chunks <= 2^32.
 ChunkRange part_of(std::uint64_t chunks, const BlobShare& share);
 
 }  // namespace assay::node

@@ -30,21 +30,21 @@ struct BlobStore::State {
     mutable std::mutex mutex;  ///< guards all below
     std::map<BlobId, BlobInfo> blobs;
     mutable std::map<BlobId, Leaves> leaves;  ///< of blobs that were verified whole since the start
-    std::set<std::string> downloads;          ///< open ones, by their files in `partial`
-    /// Unfinished downloads that peers are shown, of the files partial_name(id, Pin::kPinned).
+    std::set<std::string> downloads;          ///< open downloads, by their files in `partial`
+    /// Unfinished downloads that peers can have, in the files partial_name(id, Pin::kPinned).
     std::map<BlobId, BlobDescription> shown;
     std::uint64_t used = 0;       ///< bytes of blobs, and reservations of what will be pinned
-    std::uint64_t evictable = 0;  ///< reservations of open evictable downloads: in nobody's way but their own
+    std::uint64_t evictable = 0;  ///< reservations of open evictable downloads; they displace nothing
     std::uint64_t serial = 0;
 
-    /// Sets `bytes` aside; release() undoes it. For what will be pinned, evictable downloads that are not
-    /// open and then evictable blobs are dropped when that helps.
+    /// Reserves `bytes`; release() undoes it. To make room for pinned blobs, drops evictable downloads that
+    /// are not open, and then evictable blobs.
     base::Outcome<void> reserve(std::uint64_t bytes, Pin pin = Pin::kPinned);
     void release(std::uint64_t bytes, Pin pin = Pin::kPinned);
-    /// Whether open evictable downloads are in the way of what is pinned, and have to end.
+    /// Whether open evictable downloads take room that pinned blobs need, and have to end.
     [[nodiscard]] bool is_crowded() const;
-    /// Moves a finished, synced file to its place; its reservation, `size` by now, becomes the blob's.
-    /// kFailure for an evictable one that has no room any more.
+    /// Moves a finished, synced file to its place. Its reservation, `size` by now, becomes the blob's.
+    /// kFailure for an evictable blob that has no room any more.
     base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id,
                               std::uint64_t size, Pin pin = Pin::kPinned, Serving serving = Serving::kServed);
     std::string temporary_name();
@@ -59,18 +59,18 @@ struct BlobStore::State {
 
 inline constexpr std::string_view kEvictableEnding = ".evictable";
 
-/// File of an unfinished download. One that may be dropped is another than one of the same blob that stays:
-/// whoever serves the first slowly does not hold up the second.
+/// File of an unfinished download. Evictable and pinned downloads of one blob have different files, so that a
+/// slow holder of the first does not hold up the second.
 inline std::string partial_name(const BlobId& id, Pin pin) {
     return pin == Pin::kPinned ? id.hex() : id.hex() + std::string(kEvictableEnding);
 }
 
-/// File of a further download of a blob that stays, while `number` others of it are open. It goes with its
-/// download: the first alone is left to go on from.
+/// File of a further download of a pinned blob, while `number` others of it are open. It is removed with its
+/// download; only the first download's file is kept to resume from.
 inline std::string further_name(const BlobId& id, std::size_t number) {
     return id.hex() + "." + std::to_string(number);
 }
-/// Downloads of one blob that stays, each from another party that owes it.
+/// The most downloads of one pinned blob at a time, each from another party that owes it.
 inline constexpr std::size_t kMostDownloads = 8;
 
 /// `ab` and the other 62 digits.

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench gemm` and `assay bench train` their rows on a card, beside PyTorch on the same card. On
-// the emulation ("cuda-host") they take small shapes and meet nobody: what they print there is no speed of
-// anything.
+// Gives `assay bench gemm` and `assay bench train` their rows on a card, compared with PyTorch on the same
+// card. On the emulation ("cuda-host") they take small shapes and have no peer; the numbers there are not the
+// speed of any device.
 #pragma once
 
 #include "node/cli/bench_plan.hpp"
 
 namespace assay::node {
 
-/// Products of both profiles; i16 packs its operands. Errors of BenchSides::of_device.
+/// Measures products of both profiles; i16 packs its operands. Errors: those of BenchSides::of_device.
 base::Outcome<void> bench_card_products(const BenchOptions& options, const BenchReport& report);
-/// Steps, what they plan for and what their kernels took, roots of a slot's state beside its copy to the
-/// host, and what tracing costs a segment of sixteen steps. Errors of BenchSides::of_device.
+/// Measures steps, their planned memory and the time of their kernels, the roots of a slot's state compared
+/// with its copy to the host, and the cost of tracing for a segment of sixteen steps. Errors: those of
+/// BenchSides::of_device.
 base::Outcome<void> bench_card_steps(const BenchOptions& options, const BenchReport& report);
 
 }  // namespace assay::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the bench commands a comparison: one case, on ours and on those it is held against, in turns.
+// Gives the bench commands BenchComparison, which runs one case in turns on our side and on its peers.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace assay::node {
 
-/// What every side of a comparison does.
+/// The case that every side of a comparison runs.
 struct BenchCase {
     std::string name;
     std::string shape;
@@ -35,10 +35,10 @@ struct BenchModel {
 
 BenchCase case_of(const BenchLayer& layer);
 BenchCase case_of(const BenchModel& model);
-/// Whether `--only` leaves it.
+/// Whether `--only` selects it.
 bool wanted(const BenchCase& one, const BenchOptions& options);
 
-/// One of ours and those it is held against.
+/// One of our sides and its peers.
 struct BenchMatch {
     OurSide ours;
     BenchSide side;
@@ -50,19 +50,19 @@ struct BenchMatchResult {
     std::vector<std::optional<BenchTiming>> peers;
 };
 
-/// Keeps its processes until it goes. `report` must outlive it.
+/// Keeps its processes until it is destroyed. `report` must outlive it.
 class BenchComparison {
 public:
     explicit BenchComparison(const BenchReport& report);
 
-    /// Everybody of `matches` takes turns at once. Nothing where ours failed.
+    /// Runs all sides of `matches` in turns together. Nothing for a match when our side failed.
     std::vector<std::optional<BenchMatchResult>> run(const std::vector<BenchMatch>& matches, double budget);
 
     void speed_rows(const BenchCase& one, const BenchMatch& match, unsigned threads,
                     const BenchMatchResult& result) const;
     void memory_rows(const BenchCase& one, const BenchMatch& match, unsigned threads,
                      const BenchMatchResult& result) const;
-    /// Milliseconds of one run each.
+    /// Rows with the milliseconds of one run.
     void time_rows(const BenchCase& one, const BenchMatch& match, unsigned threads,
                    const BenchMatchResult& result) const;
 

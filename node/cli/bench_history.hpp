@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench state` states with a past, made up: accounts, and jobs that have ended, with what the
-// ledger keeps of one.
+// Gives `assay bench state` states with a made-up past: accounts, and ended jobs with what the ledger keeps
+// of them.
 #pragma once
 
 #include "ledger/application/machine.hpp"
@@ -12,12 +12,12 @@ struct HistorySize {
     std::uint32_t ended_jobs = 0;
 };
 
-/// The n-th account's owner key; the first kBenchSenders of them can sign.
+/// The n-th account's owner key; only the first kBenchSenders accounts have a secret key.
 inline constexpr std::uint32_t kBenchSenders = 1000;
 base::SecretKey bench_sender(std::uint32_t n);
 base::PublicKey bench_account(std::uint32_t n);
 
-/// The market's rules, with a genesis that has this past already. Everything else is theirs.
+/// The market's rules with a genesis that already has this past. Everything else is unchanged.
 class HistoryMachine final : public ledger::StateMachine {
 public:
     explicit HistoryMachine(HistorySize size) : size_(size) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the bench commands what `assay bench market` measures: how long the clearing of classes takes and
-// what it is worth, beside HiGHS on the same bids and asks, and how far sellers can gain, beside McAfee's
-// rule.
+// Gives the bench commands what `assay bench market` measures: the time and the worth of the clearing of
+// classes, compared with HiGHS on the same bids and asks, and how much sellers can gain, compared with
+// McAfee's rule.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,19 @@
 
 namespace assay::node {
 
-/// Times are of the processor, of one thread: what else the machine does hardly touches them.
+/// Times are processor time of one thread, which other load on the machine hardly affects.
 struct MarketRow {
     std::string name;   ///< "clearing_ms"
     std::string shape;  ///< "1000x1000": bids, asks
     double value = 0;
     std::string unit;
     std::optional<double> limit;  ///< the most that is allowed
-    std::string peer;             ///< by its own name, or by what it would be and how to get it; empty: none
+    std::string peer;             ///< its own name or, if it is missing, what it is and how to get it; empty:
+                                  ///< no peer
     std::optional<double> peer_value;
     std::optional<double> ratio;  ///< above 1: ours is better
 
-    /// Nothing where there is no limit.
+    /// Nothing when there is no limit.
     [[nodiscard]] std::optional<bool> met() const {
         return limit ? std::optional(value <= *limit) : std::nullopt;
     }
@@ -74,7 +75,7 @@ struct MarketBench {
     std::vector<WelfareRow> welfare;
 };
 
-/// `note` hears what is measured. Errors: no temporary folder for what the peer reads.
+/// `note` gets progress messages. Errors: no temporary folder for the peer's input.
 base::Outcome<MarketBench> bench_market(const BenchOptions& options,
                                         const std::function<void(const std::string&)>& note);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the bench commands what `assay bench gemm` and `assay bench train` measure on this machine, and
-// against whom. The state: bench_state.hpp.
+// Gives the bench commands what `assay bench gemm` and `assay bench train` measure on this machine, and with
+// which peers they compare. bench_state.hpp has the state.
 #pragma once
 
 #include <functional>
@@ -13,22 +13,22 @@
 namespace assay::node {
 
 struct BenchOptions {
-    double seconds = 60;        ///< about how long a kind measures; starting a peer comes on top
+    double seconds = 60;        ///< about how long one kind of bench measures, without the start of peers
     std::string only;           ///< cases whose name or shape contains this; empty: all
-    bool large = false;         ///< GPT-2 124M too
-    bool peers = true;          ///< false: ours alone
+    bool large = false;         ///< also GPT-2 124M
+    bool peers = true;          ///< false: only our sides
     std::string device;         ///< empty: the processor; a card, or its emulation (bench_card.hpp)
-    std::string device_memory;  ///< of it, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
+    std::string device_memory;  ///< of `device`, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
 };
 
-/// A row as scripts get it (docs/reference/json.md).
+/// A row of the JSON output (docs/reference/json.md).
 struct BenchRow {
     std::string name, shape, profile, target;
     unsigned threads = 1;
     double value = 0;
     std::string unit;
-    std::string peer;                  ///< empty: nobody to compare with
-    std::optional<double> peer_value;  ///< none: the peer is not on this machine
+    std::string peer;                  ///< empty: no peer
+    std::optional<double> peer_value;  ///< nothing: the peer is not on this machine
     std::optional<double> ratio;       ///< above 1: ours is better
 
     template <class Visit>
@@ -51,8 +51,8 @@ struct BenchReport {
     std::function<void(const std::string&)> note;  ///< progress and what failed, for people
 };
 
-/// Measures the products of a linear layer. Errors: a target or a count of threads in the environment that is
-/// no target or count, no worker program.
+/// Measures the products of a linear layer. Errors: a malformed target or thread count in the environment, no
+/// worker program.
 base::Outcome<void> bench_products(const BenchOptions& options, const BenchReport& report);
 /// Measures whole training steps, their peak memory, and how they scale with threads.
 base::Outcome<void> bench_steps(const BenchOptions& options, const BenchReport& report);

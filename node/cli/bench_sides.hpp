@@ -18,24 +18,24 @@ struct OurSide {
     std::string target;
 };
 
-/// The Python of make bench-peers: ASSAY_PEER_PYTHON, else .venv of the folder above build/bin, where `own`
-/// lies. Empty where there is none. Packages are installed one after the other: `stamp`, a file in .venv,
-/// says that all of a list are there (.ci/setup).
+/// The Python of make bench-peers: ASSAY_PEER_PYTHON, else .venv in the folder above build/bin, where `own`
+/// is. Empty when there is none. `stamp`: a file in .venv which shows that all packages of a list are there,
+/// since they are installed one after the other (.ci/setup).
 std::filesystem::path peer_python(const std::filesystem::path& own, const std::string& stamp);
 
 class BenchSides {
 public:
     static base::Outcome<BenchSides> of_this_machine();
-    /// Both profiles on a device that is no processor ("cuda:0"), PyTorch on the same card, one thread of the
-    /// host. `memory` of the device as ASSAY_DEVICE_MEMORY; empty: the environment's. kPreflight with the
-    /// worker's words where the device cannot be opened.
+    /// Both profiles on a device that is no processor ("cuda:0"), PyTorch on the same card, and one thread of
+    /// the host. `memory`: of the device, as ASSAY_DEVICE_MEMORY; empty: the environment's. kPreflight, with
+    /// the worker's message, when the device cannot be opened.
     static base::Outcome<BenchSides> of_device(const std::string& device, const std::string& memory);
 
-    /// Pairs to measure, the fastest first: f32 on each vector instruction set that has kernels of its own,
-    /// i16 on every target but the scalar one; within ASSAY_TARGETS when it is set.
+    /// Pairs to measure, the fastest first: f32 on each vector instruction set that has its own kernels, i16
+    /// on every target except the scalar one; only those in ASSAY_TARGETS if it is set.
     [[nodiscard]] const std::vector<OurSide>& f32() const { return f32_; }
     [[nodiscard]] const std::vector<OurSide>& i16() const { return i16_; }
-    /// Counts of threads to measure steps with: ASSAY_THREADS alone when it is set, else 1 and 2 where the
+    /// Thread counts for measuring steps: only ASSAY_THREADS when it is set, else 1, and also 2 if the
     /// machine has two processors.
     [[nodiscard]] const std::vector<unsigned>& threads() const { return threads_; }
 
@@ -57,7 +57,8 @@ private:
     std::vector<OurSide> f32_, i16_;
     std::vector<unsigned> threads_;
     std::string device_;                                                   ///< empty: the processor
-    std::vector<std::pair<std::string, std::string>> device_environment_;  ///< of our worker on it
+    std::vector<std::pair<std::string, std::string>> device_environment_;  ///< environment of our worker on
+                                                                           ///< the device
 };
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the bench commands what `assay bench state` measures: whether a block costs more on a longer
-// history, and how long a role takes to start from the state that it has verified.
+// Gives the bench commands what `assay bench state` measures: whether a block costs more with a longer
+// history, and how long a role takes to start from its verified state.
 #pragma once
 
 #include "node/cli/bench_plan.hpp"

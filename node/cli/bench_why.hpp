@@ -8,14 +8,14 @@
 
 namespace assay::node {
 
-/// The state before a clearing of this class alone: each bid is a job's, each ask a miner's, all are opened
-/// and covered. Ties are broken by another seed than the class names.
+/// The state before a clearing of only this class. Each bid is of its own job, each ask of its own miner; all
+/// are opened and covered. Ties are broken by another seed than the class names.
 contracts::MemoryState state_before_clearing(const contracts::ClassMarket& market);
 /// The block that clears it.
 contracts::BlockContext clearing_block();
 
-/// Gathers the market from the state, lets the rules clear it, and says why the bid of this place, or the
-/// ask, won or lost. False: the state holds no such market.
+/// Gathers the market from the state, lets the rules clear it, and explains why the bid or ask at this index
+/// won or lost. False when the state holds no such market.
 bool explain_bid(const contracts::StateView& before, const contracts::ClassMarket& market, std::size_t bid);
 bool explain_ask(const contracts::StateView& before, const contracts::ClassMarket& market, std::size_t ask);
 

@@ -37,8 +37,8 @@ void add_shared_flags(CLI::App& app, SettingFlags& flags) {
                    "Form of the data on stdout: table, json or, of some commands, csv [ASSAY_OUTPUT]");
 }
 
-// What was said on stdout comes first, to its last line: an error never stands in the middle or at the end
-// of one.
+// All output on stdout is complete, to its last line, before the error: an error never appears inside or at
+// the end of a line.
 int report(std::ostream& out, std::ostream& err, const Error& error, OutputMode mode,
            const std::optional<LedgerRefusal>& refusal = std::nullopt) {
     out.flush();

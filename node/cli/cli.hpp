@@ -16,8 +16,8 @@ namespace assay::node {
 /// Runs one invocation; `arguments` without argv[0]. Returns the exit code (docs/reference/exit-codes.md).
 int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
-/// "error: what\n  fix: …", or {"error": {"code", "kind", "message", "fix"}} in JSON mode, there with
-/// "reason": {"number", "name"} of what the ledger refused.
+/// Prints "error: what\n fix: …", or {"error": {"code", "kind", "message", "fix"}} in JSON mode, where a
+/// refusal of the ledger adds "reason": {"number", "name"}.
 void print_error(std::ostream& err, const base::Error& error, OutputMode mode,
                  const std::optional<LedgerRefusal>& refusal = std::nullopt);
 

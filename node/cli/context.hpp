@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every command its context: where to print, in which form, and the settings all commands share.
+// Gives every command its Context: where to print, in which form, and the settings that all commands share.
 #pragma once
 
 #include <filesystem>
@@ -29,9 +29,9 @@ struct Context {
     Settings settings;  ///< valid inside an action
     std::function<base::Outcome<void>()> action;
     bool gives_csv = false;  ///< the command has a form for `-o csv` (node/cli/csv.hpp)
-    /// Set by a command before it ends with kRejected: the JSON error gives number and name.
+    /// Set by a command before it ends with kRejected, so that the JSON error gives number and name.
     mutable std::optional<LedgerRefusal> refused;
-    /// Not null while one command line runs several verbs: print_json puts its members here.
+    /// Not null while one command line runs several verbs; print_json then puts its members here.
     std::shared_ptr<nlohmann::ordered_json> gathered = nullptr;
 
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
@@ -40,9 +40,9 @@ struct Context {
     /// A client of the ledger node that `--node` names. It connects at its first call.
     [[nodiscard]] base::Outcome<std::unique_ptr<LedgerService>> ledger() const;
     /// Prints one JSON object (node/views/json.hpp) and a newline on `out`; `schema` becomes its first field.
-    /// While `gathered` is there, nothing is printed.
+    /// Prints nothing while `gathered` is set.
     void print_json(const std::string& schema, const nlohmann::ordered_json& body) const;
-    /// The same on one line, and at once: for one of many.
+    /// Prints the object on one line and at once, as one of many.
     void print_json_line(const std::string& schema, const nlohmann::ordered_json& body) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands that compute Ctrl-C as a flag.
+// Gives commands that compute a handler for Ctrl-C.
 #pragma once
 
 #include "node/cli/context.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench market` its peer: HiGHS, a solver of linear and integer programs, from the venv of
-// `make bench-peers`.
+// Gives `assay bench market` its peer HiGHS, a solver of linear and integer programs, from the venv of `make
+// bench-peers`.
 #pragma once
 
 #include <optional>
@@ -26,12 +26,12 @@ enum class SolvedAs : std::uint8_t {
 
 class MarketPeer {
 public:
-    /// Errors: no temporary folder. A solver that is missing, or that does not start, is no error.
+    /// Fails when there is no temporary folder. A solver that is missing or does not start is no error.
     static base::Outcome<MarketPeer> open();
 
-    /// "HiGHS 1.15.1", or what it would be and how to get it.
+    /// "HiGHS 1.15.1" or, if it is missing, what it is and how to get it.
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// Nothing where the solver is missing.
+    /// Nothing when the solver is missing.
     base::Outcome<std::optional<Solved>> solve(const contracts::ClassMarket& market, SolvedAs program);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands that sign as the owner a session: the home's two keys, a ledger node, and limits of time.
-// Nothing listens in such a process, and it ends within minutes, whatever the node answers or does not.
+// Gives commands that sign as the owner OwnerSession: the home's two keys, a ledger node, and time limits.
+// Such a process listens on no port, and ends within minutes whether or not the node answers.
 #pragma once
 
 #include <chrono>
@@ -18,16 +18,16 @@
 
 namespace assay::node {
 
-/// What an owner's session waits for. Each limit holds for everything under it together.
+/// Time limits of an owner's session. Each limit holds for the total of what it covers.
 struct OwnerLimits {
-    /// One submission: sent again while it is refused for the moment, its last answer included.
+    /// One submission, including repetitions while it is temporarily refused, and the last answer.
     static constexpr std::chrono::seconds kSubmission{60};
     /// The most that a command signs: a node key, a role and a stake, or a node key and a job.
     static constexpr int kSubmissions = 3;
-    /// All that is asked and submitted after connect(). The time in which the keys are opened does not count:
-    /// a person may be asked for the passphrase then.
+    /// All reads and submissions after connect(). The time for opening the keys does not count, because a
+    /// person may have to type the passphrase.
     static constexpr std::chrono::seconds kSession{240};
-    /// The longest answer to a read; one that was asked for in time may come this much later.
+    /// The longest wait for the answer to a read; a read that began in time may end this much later.
     static constexpr std::chrono::seconds kRead{10};
 };
 static_assert(OwnerLimits::kSession > OwnerLimits::kSubmissions * OwnerLimits::kSubmission);
@@ -40,7 +40,7 @@ struct OwnerSessionOptions {
     std::chrono::seconds limit = OwnerLimits::kSession;
 };
 
-/// From connect() on the ledger can be read; from open_keys() on it can be written to.
+/// After connect() the ledger can be read; after open_keys() it can be written to.
 class OwnerSession {
 public:
     /// Errors: kNotFound (no genesis), kUnreachable (the node does not answer), kVerification (another
@@ -48,26 +48,25 @@ public:
     static base::Outcome<std::unique_ptr<OwnerSession>> connect(const Context& context,
                                                                 OwnerSessionOptions options);
 
-    /// Throws StateReadError (kUnreachable) once the session's time is over, as when the node does not
-    /// answer.
+    /// Throws StateReadError (kUnreachable) when the session's time is over, or the node does not answer.
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
     [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
-    /// The home's, as its file says; open_keys() checks it.
+    /// The home's node key, as its file says; open_keys() checks it.
     [[nodiscard]] const base::PublicKey& node() const { return node_; }
 
-    /// Asks for the passphrase, which opens both. Without a file of the owner's key the error says `why` one
-    /// is wanted, and to run `command` where it is.
+    /// Asks for the passphrase and opens both keys. Without an owner key file, the error says `why` it is
+    /// needed, and to run `command` on the machine that has it.
     base::Outcome<void> open_keys(const std::string& why, const std::string& command);
     /// REQUIRES open_keys().
     [[nodiscard]] const base::SecretKey& node_key() const { return *node_key_; }
     [[nodiscard]] base::PublicKey owner() const { return owner_key_->public_key(); }
     [[nodiscard]] contracts::Signature node_proof() const;
 
-    /// Signs with the owner's next nonce and returns the block's height. Refused for the moment, it is signed
-    /// again while it is `still_missing`: a transaction that waited for the same nonce may have been the same
-    /// act. Ends within kSubmission. Errors: kRejected with the ledger's reason (context.refused is set),
-    /// kUnreachable when no answer came in time. `what` names the act ("'deposit stake'"). REQUIRES
-    /// open_keys().
+    /// Signs with the owner's next nonce, submits, and returns the block's height. When it is temporarily
+    /// refused, it is signed again while `still_missing` is true, because another transaction with the same
+    /// nonce may have done the same. Ends within kSubmission. Errors: kRejected with the ledger's reason
+    /// (context.refused is set), kUnreachable when no answer came in time. `what` names the act ("'deposit
+    /// stake'"). REQUIRES open_keys().
     base::Outcome<std::uint64_t> submit(contracts::Payload payload, const std::string& what,
                                         const std::string& fix, const std::function<bool()>& still_missing);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands an owner's step: a command of this program that signs as the owner, run as a process of its
-// own before the calling process can be reached. The caller never opens the owner's key: a role that is taken
-// over has none.
+// Gives commands OwnerStep, a command of this program that signs as the owner and runs as a separate process
+// before the calling process can be reached. The caller never opens the owner's key, so an attacker who takes
+// over a role does not get it.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 namespace assay::node {
 
 struct OwnerStep {
-    std::vector<std::string> words;  ///< {"miner", "register", …} and the flags that are this command's own
-    /// Longer than all waits of the step together (OwnerLimits): past it the process is killed.
+    std::vector<std::string> words;  ///< {"miner", "register", …} and this command's own flags
+    /// Time after which the process is killed; longer than all waits of the step together (OwnerLimits).
     static constexpr std::chrono::seconds kLimit{330};
 };
 
@@ -27,9 +27,9 @@ struct OwnerStep {
 base::Outcome<std::string> run_owner_step(const Context& context, const OwnerStep& step,
                                           const Passphrase& passphrase, const std::stop_token& stop);
 
-/// The hash that a step printed as this member; kFailure when it printed none.
+/// The hash that a step printed as `member`; kFailure when it printed none.
 base::Outcome<base::Hash256> hash_in(const std::string& said, const std::string& member);
-/// The same of an amount.
+/// The same for an amount.
 base::Outcome<base::Amount> amount_in(const std::string& said, const std::string& member);
 
 }  // namespace assay::node

@@ -14,10 +14,11 @@ struct OwnerTransaction {
     SubmitReply reply;  ///< accepted
 };
 
-/// Opens the owner key, signs with the next nonce for the chain of the home's genesis (`genesis`, kept at the
-/// first time), submits, waits for the block. kRejected with the ledger's reason when it was refused (and
-/// context.refused is set); `what` names the act in that error ("the transfer"). kNotFound without a genesis,
-/// kVerification when the node runs another chain: what a node says is never what is signed for.
+/// Opens the owner key, signs with the next nonce for the chain of the home's genesis (at the first time
+/// `genesis`, which is then kept), submits, and waits for the block. kRejected with the ledger's reason when
+/// it was refused (context.refused is then set); `what` names the act in that error ("the transfer").
+/// kNotFound without a genesis. kVerification when the node runs another chain: the signature is for the
+/// home's chain, never for one that a node names.
 base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const PassphraseFlags& passphrase,
                                                 const std::string& genesis, contracts::Payload payload,
                                                 const std::string& what, const std::string& fix);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands ProgressBar, their progress on stderr: a bar that rewrites its line on a terminal, a line
-// every few seconds elsewhere.
+// Gives commands ProgressBar, which shows progress on stderr: a bar that rewrites its line on a terminal,
+// else a line every few seconds.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands the traces that slots opened in settled rounds, from the blocks of a running node: the state
+// Gives commands the traces that slots opened in settled rounds, from the blocks of a running node. The state
 // keeps a hash and a place of each, and the bytes are checked against both.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace assay::node {
 
-/// The trace that a slot opened; nothing: it opened none. `ledger` is asked for the block when the round has
-/// been settled. kVerification: the block does not hold what the state names.
+/// The trace that a slot opened; nothing when it opened none. Asks `ledger` for the block if the round is
+/// settled. kVerification when the block does not hold what the state names.
 base::Outcome<std::optional<contracts::Reveal>> reveal_of(LedgerService& ledger,
                                                           const contracts::StateView& state,
                                                           const base::Hash256& job, std::uint32_t round,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives benches ScratchFolder, a folder for keys, stores and logs that goes when its owner does.
+// Gives benches ScratchFolder, a folder for keys, stores and logs that is removed with its owner.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace assay::node {
 /// Move-only.
 class ScratchFolder {
 public:
-    /// A new folder whose name begins so, where the system keeps what is temporary. kFailure when none can be
-    /// made.
+    /// Makes a new folder whose name begins with `name` in the system's temporary folder. kFailure when none
+    /// can be made.
     static base::Outcome<ScratchFolder> make(const std::string& name);
     ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
     ScratchFolder& operator=(ScratchFolder&&) = delete;

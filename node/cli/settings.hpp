@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands the settings that all of them share: flag, else ASSAY_* in the environment, else
-// HOME/assay.toml, else default.
+// Gives commands the settings that all of them share, from the flag, else ASSAY_* in the environment, else
+// HOME/assay.toml, else the default.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace assay::node {
 
-/// kCsv: of those commands alone that say so.
+/// kCsv: only for commands that offer it.
 enum class OutputMode : std::uint8_t { kTable, kJson, kCsv };
 
-/// Where `assay node run` listens and where clients look for it when nothing else is said.
+/// Default address at which `assay node run` listens and clients connect.
 inline constexpr std::string_view kDefaultNodeAddress = "127.0.0.1:7420";
 
 /// The flags as typed; nothing when not given.
@@ -37,7 +37,7 @@ struct Settings {
 /// HOME/assay.toml, default. kUsage for an unknown key, a wrong type, an unknown output mode, a broken file.
 base::Outcome<Settings> resolve_settings(const SettingFlags& flags);
 
-/// The output mode alone, from flag and environment: how to print an error when settings cannot be resolved.
+/// Only the output mode, from flag and environment, for printing an error when settings cannot be resolved.
 OutputMode output_mode_hint(const SettingFlags& flags);
 
 }  // namespace assay::node

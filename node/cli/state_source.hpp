@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands that only read the ledger's state: from a running node, or from the files of a home.
+// Gives commands that only read the ledger its state, from a running node or from the files of a home.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 namespace assay::node {
 
 enum class StateFrom : std::uint8_t {
-    kNode,   ///< believes what the node says
-    kFiles,  ///< executes HOME/ledger again; believes nothing
+    kNode,   ///< trusts the node
+    kFiles,  ///< executes HOME/ledger again; trusts nobody
 };
 
 /// kNode: every read is a question to the node, and throws StateReadError when it does not answer.
@@ -27,35 +27,36 @@ base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& c
 
 /// A state, and the blocks that it came from.
 struct ChainSource {
-    std::unique_ptr<contracts::StateView> state;  ///< of kFiles with its evidence (evidence.hpp)
+    std::unique_ptr<contracts::StateView> state;  ///< for kFiles with its evidence (evidence.hpp)
     std::uint64_t height = 0;                     ///< of the state
-    /// A reader of blocks, from any height on; each call gives a new one. kUnreachable, kVerification.
+    /// Makes a new reader of blocks, from any height on. kUnreachable, kVerification.
     std::function<base::Outcome<ledger::BlockReader>()> blocks;
 };
 
-/// Says of a height on which day, UTC, its block was made: "2026-11-26". For heights in any order; each is
-/// read once. kUnreachable, kVerification. `chain` outlives it.
+/// Returns a function that gives the UTC day on which the block of a height was made: "2026-11-26". Heights
+/// may come in any order; each block is read once. kUnreachable, kVerification. `chain` must outlive it.
 std::function<base::Outcome<std::string>(std::uint64_t height)> days_of(const ChainSource& chain);
 
 /// As open_state.
 base::Outcome<ChainSource> open_chain(const Context& context, StateFrom from);
 
-/// Median time between neighbouring blocks of the last 20, in milliseconds. Nothing where there are no two
-/// blocks, or they cannot be read.
+/// Median time between neighbouring blocks of the last 20, in milliseconds. Nothing when there are fewer than
+/// two blocks, or they cannot be read.
 std::optional<double> block_pace_ms(const ChainSource& chain);
 
-/// Of a game that has ended: the transaction that ended it and, where `times` and the evidence is at hand,
-/// how long the referee computes on this machine. Nothing in a field where the blocks do not say it.
+/// For a game that has ended: the transaction that ended it and, if `times` is set and the evidence is at
+/// hand, how long the referee computes on this machine. A field is empty when the blocks do not tell it.
 DisputeSources dispute_sources(const ChainSource& chain, const base::Hash256& job,
                                const contracts::Game& game, bool times);
 
-/// The job that `text` names: its id, a beginning of it that fits one job only, or its name when only one job
-/// has it. kNotFound, kUsage when several fit.
+/// The job that `text` names: by its id, by a beginning of it that fits only one job, or by its name if only
+/// one job has it. kNotFound when none fits, kUsage when several fit.
 base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const std::string& text);
 
-/// A public key in hexadecimal, or a beginning of it that fits one registered miner only.
+/// The miner that `text` names: a public key in hexadecimal, or a beginning of it that fits only one
+/// registered miner.
 base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text);
-/// The same of miners and verifiers.
+/// The same for miners and verifiers.
 base::Outcome<base::PublicKey> find_party(const contracts::StateView& state, const std::string& text);
 
 }  // namespace assay::node

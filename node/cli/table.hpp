@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands tables for people: columns lined up, no colour, no boxes, so that they read the same in a
-// terminal, a pipe and a bug report.
+// Gives commands TextTable, tables for people: aligned columns, without colour or boxes, so that they look
+// the same in a terminal, a pipe and a bug report.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// "name   value" lines: what one thing is.
+/// Prints "name value" lines for one object.
 void print_fields(std::ostream& out, const std::vector<std::pair<std::string, std::string>>& fields);
 
 }  // namespace assay::node

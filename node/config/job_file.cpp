@@ -129,7 +129,7 @@ const toml::node* node_of(const toml::table& root, const JobKey& key) {
 }
 
 /// The shape of a job that starts from a folder is the folder's. Its weights fix all of it but Llama's
-/// positions, so no other key may stand beside `from`.
+/// positions, so no other key may stand next to `from`.
 bool left_to_folder(const JobKey& key) {
     return key.path() != "model.from" && std::string_view(key.section) == "model";
 }

@@ -31,14 +31,14 @@ struct JobKey {
     const char* section;
     const char* name;
     JobKeyType type;
-    const program::Limit* limit;       ///< of what has a range; else null
-    bool zero_is_standard;             ///< 0 is outside the range and asks for what the family has
-    std::vector<std::string> words;    ///< of choices
-    std::optional<JobValue> standard;  ///< taken when the key is missing; none: the key must be there
+    const program::Limit* limit;       ///< null for keys without a range
+    bool zero_is_standard;             ///< 0 is outside the range and asks for the model family's own value
+    std::vector<std::string> words;    ///< the choices
+    std::optional<JobValue> standard;  ///< default when the key is missing; nothing: the key is required
     const char* meaning;
-    /// Puts an allowed value into the job; false when it fits no job all the same.
+    /// Puts an allowed value into the job; false when it still fits no job.
     bool (*put)(JobFile&, const JobValue&);
-    /// The value that put() would read back as the same.
+    /// The value for which put() gives the same job.
     JobValue (*get)(const JobFile&);
 
     [[nodiscard]] std::string path() const { return std::string(section) + "." + name; }
@@ -47,10 +47,11 @@ struct JobKey {
 /// In the order of the file.
 const std::vector<JobKey>& job_keys();
 
-/// Whether the key may have this value, of the key's type, by its words or its limit.
+/// Whether the key's words or limit allow this value. REQUIRES a value of the key's type.
 bool is_allowed(const JobKey& key, const JobValue& value);
 
-/// The value as the table of limits has it; nothing for a text that is no amount of money. REQUIRES a limit.
+/// The value in the form of the table of limits; nothing for a text that is no amount of money. REQUIRES a
+/// limit.
 std::optional<program::FieldValue> field_value(const JobKey& key, const JobValue& value);
 
 /// "whole number from 1 to 1024": what a value of this key must be.
@@ -59,7 +60,7 @@ std::string allowed(const JobKey& key);
 /// As TOML writes it.
 std::string to_toml(const JobValue& value);
 
-/// The candidate with the fewest edits from `word`; empty when none is near enough to be meant.
+/// The candidate with the fewest edits from `word`; empty when none is near enough.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace assay::node

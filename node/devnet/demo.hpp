@@ -25,9 +25,9 @@ struct DemoOptions {
     std::vector<DrillSpec> sabotage;
 };
 
-/// Runs it all; `progress` gets the story as it happens. The home stays. Errors: kUsage (text, sabotage,
+/// Runs the demo; `progress` gets the story as it happens. The home is kept. Errors: kUsage (text, sabotage,
 /// home), kNotFound (no text installed), kInterrupted, kVerification (an audit that should pass does not, or
-/// one that should fail does not), kFailure (a process died: its log's end is in the text).
+/// one that should fail does not), kFailure (a process died; the error holds the end of its log).
 base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& progress, std::stop_token stop);
 
 /// The job of the demo: about a million parameters.

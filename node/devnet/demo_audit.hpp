@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the demo what it does after every process has stopped, beside the audits (file_audits.hpp): bring the
-// files together, play its disputes again, write the model.
+// Gives the demo what it does after every process has stopped, in addition to the audits (file_audits.hpp):
+// it gathers the files, plays its disputes again and writes the model.
 #pragma once
 
 #include "node/config/job_file.hpp"
@@ -8,20 +8,20 @@
 
 namespace assay::node {
 
-/// The ledger's state as executing the home's block log gives it; kVerification when it does not check.
+/// The ledger's state from executing the home's block log; kVerification when a block does not check.
 base::Outcome<contracts::MemoryState> final_state(const Devnet& net);
 
 /// Copies data and base states from the buyer's store into HOME/blobs and writes HOME/record.json.
 base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& state,
                                  const contracts::Job& job);
 
-/// The games of the job that have ended, each played again from the home's blocks, with the time that the
-/// referee takes here. kVerification when one does not come out as the ledger has it.
+/// Plays each ended game of the job again from the home's blocks, and measures the referee's time here.
+/// kVerification when a game ends differently than on the ledger.
 base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const contracts::StateView& state,
                                                        const contracts::Job& job);
 
-/// Held-out loss of the initial model, text that the model writes before and after, and HOME/model with its
-/// certificate. `truth` is the ledger's last state with its evidence.
+/// Fills in the held-out loss of the initial model and the text that the model writes before and after
+/// training, and writes HOME/model with its certificate. `truth`: the ledger's last state with its evidence.
 base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const contracts::StateView& truth,
                                  const JobFile& file, const contracts::Job& job);
 

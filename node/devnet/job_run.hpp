@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives demo and scenarios JobRun, one job on a running local network, from everybody's registration to
-// the buyer's last byte.
+// SPDX-License-Identifier: Apache-2.0 Gives demo and scenarios JobRun, which runs one job on a running local
+// network, from everybody's registration to the buyer's last byte.
 #pragma once
 
 #include <chrono>
@@ -19,7 +18,7 @@
 
 namespace assay::node {
 
-/// Wall time of the rounds, and of the part of it in which verifiers recompute.
+/// Measures the wall time of the rounds, and the part of it in which verifiers recompute.
 class Stopwatch {
 public:
     void see(const contracts::Event& event);
@@ -31,7 +30,7 @@ private:
     double auditing_ = 0;
 };
 
-/// What a caller does at an event: kill a process, cancel the job. Runs on the caller's thread.
+/// A caller's action at an event, such as to kill a process or cancel the job. Runs on the caller's thread.
 using EventHook = std::function<void(const Follower& ledger, const contracts::Event& event)>;
 
 class JobRun {
@@ -40,7 +39,7 @@ public:
     JobRun(const Devnet& net, Network& network, std::ostream& progress);
 
     void on_event(EventHook hook) { hook_ = std::move(hook); }
-    /// A process that may end before the job does: the test ends it.
+    /// Allows a process to end before the job does, because the test ends it.
     void allow_death_of(const std::string& name) { mortals_.insert(name); }
 
     /// Waits until every miner and verifier has staked, starts the buyer with `job_file`, follows the job to
@@ -51,7 +50,7 @@ public:
     [[nodiscard]] double auditing_share() const { return stopwatch_.auditing_share(); }
 
 private:
-    /// Whether the job has ended, or a process that nobody may miss.
+    /// Whether the job has ended, or a process that must not end.
     bool is_over();
     bool on_block(const Follower& ledger, const contracts::Events& events);
     [[nodiscard]] bool everybody_staked(const contracts::StateView& state) const;
@@ -72,7 +71,7 @@ private:
     bool buyer_started_ = false;
     bool ended_ = false;
     std::optional<base::Error> error_;
-    std::mutex mutex_;  ///< of all above but the job file: two threads look at the processes
+    std::mutex mutex_;  ///< guards all above except the job file: two threads look at the processes
 };
 
 }  // namespace assay::node

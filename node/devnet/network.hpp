@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives demo and scenarios the processes of a local network: one ledger node, verifiers and miners, each
-// the built `assay` program with a home of its own.
+// Gives demo and scenarios Network, the processes of a local network: one ledger node, verifiers and miners,
+// each the built `assay` program with its own home.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace assay::node {
 
-/// Ends its processes when it goes. Spawn and destroy on the same thread (Process).
+/// Ends its processes on destruction. Spawn and destroy on the same thread (Process).
 class Network {
 public:
     /// Starts the ledger node, waits until it answers, then starts verifiers and miners.
@@ -26,8 +26,9 @@ public:
     /// Starts one more process: `arguments` follow the program's name. Logs to HOME/logs/NAME.log.
     base::Outcome<void> spawn(const std::string& name, const Home& home, std::vector<std::string> arguments);
 
-    /// SIGKILL if it still runs, then the same program with the same arguments; the ledger node comes back at
-    /// the address it had. Does not wait until it answers. kNotFound when there is no such process.
+    /// Kills the process with SIGKILL if it still runs, then starts the same program with the same arguments;
+    /// the ledger node gets its old address. Does not wait until it answers. kNotFound when there is no such
+    /// process.
     base::Outcome<void> restart(const std::string& name);
 
     /// Flags that every participant needs: --home, --node, --genesis, --passphrase-file.
@@ -39,20 +40,20 @@ public:
     base::Outcome<void> signal(const std::string& name, int number);
     [[nodiscard]] std::map<std::string, pid_t> processes() const;
 
-    /// Names of the processes that ended by themselves, with how.
+    /// Names of the processes that ended by themselves, and how they ended.
     std::vector<std::pair<std::string, ExitStatus>> casualties();
 
     /// Ends all of them, the ledger node last.
     void stop();
 
-    /// Where a metered process writes what it sent and received, when it ends.
+    /// The file in which a metered process writes, at its end, what it sent and received.
     [[nodiscard]] static std::filesystem::path traffic_file(const Home& home);
-    /// Bytes between the processes of a metered network, up to now: all that was said to servers of one kind.
+    /// Bytes between the processes of a metered network up to now, by kind of server.
     [[nodiscard]] RelayCounts relayed_to_ledger() const;
     [[nodiscard]] RelayCounts relayed_to_blobs() const;
 
 private:
-    /// A blob service of our choice of port, and the relay that others reach it by.
+    /// A blob service on a port that we chose, and the relay through which others reach it.
     struct Meter {
         ReservedPort port;
         std::unique_ptr<Relay> relay;
@@ -63,9 +64,9 @@ private:
     const Devnet* net_ = nullptr;
     std::filesystem::path program_;
     std::string node_address_;
-    std::string told_address_;  ///< of the ledger node, as its processes are told
+    std::string told_address_;  ///< the ledger node's address that its processes get
     std::unique_ptr<Relay> ledger_relay_;
-    std::map<std::string, Meter> meters_;             ///< by the name of who serves behind it
+    std::map<std::string, Meter> meters_;             ///< by the name of the process that serves behind it
     std::map<std::string, ProcessOptions> launched_;  ///< how to start each of them once more
     std::map<std::string, Process> processes_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives local networks the plan of who takes part, with what money, and where each keeps its things.
+// Gives local networks DevnetPlan: who takes part, with what money, and where the homes are.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct MinerPlan {
     std::vector<std::string> flags = {};  ///< more of `assay miner run`
 };
 
-/// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party
-/// that is gone does not hold up a job for long, and room for slow starts while bidding.
+/// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a missing
+/// party does not hold up a job for long, and time for slow starts while bidding.
 contracts::Params devnet_params();
 
 struct DevnetPlan {
@@ -40,27 +40,27 @@ struct DevnetPlan {
     std::uint64_t seed = 0;  ///< of the chain's name only: keys are random
     std::vector<MinerPlan> miners;
     std::uint32_t verifiers = 3;
-    /// Of verifiers by their place, where they are not honest. The accomplice of those that collude is the
-    /// first miner.
+    /// Misconduct of dishonest verifiers, by their place. The accomplice of those that collude is the first
+    /// miner.
     std::map<std::size_t, Misconduct> verifier_misconducts;
     /// More flags of `assay verifier run`, by place.
     std::map<std::size_t, std::vector<std::string>> verifier_flags = {};
-    std::vector<Misconduct> buyer_conducts;  ///< of the buyer of the job; none: it is honest
-    /// A network of two verifiers gets along with two owners, whatever is set here.
+    std::vector<Misconduct> buyer_conducts;  ///< of the job's buyer; empty: it is honest
+    /// In a network of two verifiers, two owners are enough, whatever is set here.
     contracts::Params params = devnet_params();
     contracts::MarketParams market = {};
-    std::uint32_t more_buyers = 0;  ///< beside the one that every network has
+    std::uint32_t more_buyers = 0;  ///< in addition to the one that every network has
     std::uint64_t block_interval_ms = 80;
     std::int64_t clock_offset_ms = 0;  ///< how far the ledger node's clock is off
-    /// The verifier, by place, of whom the ledger node leaves out every other move in disputes.
+    /// The verifier, by place, whose every other move in disputes the ledger node leaves out.
     std::optional<std::size_t> drops_moves_of = std::nullopt;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node
     std::filesystem::path program;       ///< `assay`; empty: the running program
-    bool metered = false;                ///< every server stands behind a relay that counts (relay.hpp)
+    bool metered = false;                ///< every server is behind a relay that counts bytes (relay.hpp)
 };
 
-/// Four honest miners, one lazy and one that is off by one ulp in one number that one operator of one step
-/// writes, as the demo has them: one more than its job has slots.
+/// The demo's miners: four honest ones, a lazy one, and one that is off by one ulp in one number of one
+/// operator of one step. They are one more than its job has slots.
 DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, const program::JobSpec& spec);
 
 /// A participant's folder and keys.
@@ -84,8 +84,8 @@ struct Devnet {
 
 inline constexpr const char* kDevnetMarker = "assay-devnet";
 
-/// Makes the folder, keys and genesis. A folder that an earlier network of ours made is emptied first;
-/// kUsage when it holds anything else, kFailure when that network still runs.
+/// Makes the folder, keys and genesis. Empties a folder that an earlier network of ours made. kUsage when the
+/// folder holds anything else, kFailure when that network still runs.
 base::Outcome<Devnet> create_devnet(const DevnetPlan& plan);
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever measures a network a TCP port on loopback that passes every connection on to another port and
-// counts the bytes: what processes say to each other, counted at the socket.
+// Gives measurements of networks Relay, a TCP port on loopback that passes every connection on to another
+// port and counts the bytes at the socket.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct RelayCounts {
     std::uint64_t from_target = 0;  ///< bytes that the callers' sockets took
 };
 
-/// Ends its connections when it goes. A thread of its own serves all of them.
+/// Ends its connections on destruction. Its own thread serves all of them.
 class Relay {
 public:
-    /// Listens on 127.0.0.1, a free port, and calls 127.0.0.1:`target_port` for each caller, who is cut off
-    /// when nobody listens there. kFailure when the system gives no socket.
+    /// Listens on a free port of 127.0.0.1, and connects to 127.0.0.1:`target_port` for each caller. A caller
+    /// is cut off when nobody listens there. kFailure when the system gives no socket.
     static base::Outcome<std::unique_ptr<Relay>> start(std::uint16_t target_port);
     virtual ~Relay() = default;
 

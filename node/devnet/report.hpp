@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the demo's caller what it comes to: a view for scripts ("assay.devnet.demo/v1",
-// node/views/json.hpp) and tables for people.
+// Gives the demo's caller its result: a view for scripts ("assay.devnet.demo/v1", node/views/json.hpp) and
+// tables for people.
 #pragma once
 
 #include <bit>
@@ -58,7 +58,7 @@ struct VerifierReport {
     }
 };
 
-/// Money of one job: escrowed = spent + refunded, and spent is what the lines below it say.
+/// Money of one job: escrowed = spent + refunded. The settlement lines add up to spent.
 struct BuyerReport {
     base::Amount escrowed;
     base::Amount spent;
@@ -104,7 +104,7 @@ struct LossReport {
     }
 };
 
-/// What checking cost.
+/// The cost of checking.
 struct CheckingReport {
     double recomputed_share = 0;  ///< steps recomputed by verifiers ÷ steps trained
     double seconds_share = 0;     ///< wall time from reveal to verdict ÷ wall time of the rounds
@@ -116,7 +116,7 @@ struct CheckingReport {
     }
 };
 
-/// What the model goes on with after the same words.
+/// The model's continuation of the same words.
 struct SampleReport {
     std::string before, after;  ///< training
 
@@ -140,7 +140,7 @@ struct DemoReport {
     std::vector<MinerReport> miners;
     std::vector<VerifierReport> verifiers;
     BuyerReport buyer;
-    std::vector<DisputeRow> disputes;  ///< that have ended, in their order
+    std::vector<DisputeRow> disputes;  ///< ended ones, in their order
     AuditOutcome audit;
     CheckingReport verification;
     SampleReport sample;
@@ -168,7 +168,7 @@ struct DemoReport {
     }
 };
 
-/// Miners, verifiers and buyer of one job, from the state. REQUIRES DemoReport::disputes.
+/// Fills in miners, verifiers and buyer of one job from the state. REQUIRES DemoReport::disputes.
 void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateView& state,
                   const contracts::Job& job);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands a local network that stays: `assay devnet up` and `assay devnet down`.
+// Gives `assay devnet up` and `assay devnet down` a local network that keeps running.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace assay::node {
 
-/// Who hears of a network that stays, on the thread that keeps it.
+/// Callbacks of a network that keeps running, called on the thread that keeps it.
 struct NetworkHeard {
     /// Called once, when every miner and verifier has staked, so that the next job finds them.
     std::function<void(const Devnet&, const Network&)> ready;
@@ -19,9 +19,9 @@ struct NetworkHeard {
     std::function<void(const std::string& name)> left;
 };
 
-/// Keeps a new network of `plan` running until stopped, or until its ledger node ends, or another of its
-/// processes with anything but exit code 0, or at all before everybody has staked (kFailure with the end of
-/// its log). HOME/devnet.pid names this process meanwhile.
+/// Keeps a new network of `plan` running until stopped. kFailure, with the end of the log, when its ledger
+/// node ends, when another process ends with an exit code other than 0, or when any process ends before
+/// everybody has staked. HOME/devnet.pid names this process meanwhile.
 base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop, const NetworkHeard& heard);
 
 /// Asks the process in HOME/devnet.pid to end and waits for it. kNotFound when no network runs there.

@@ -12,14 +12,14 @@
 
 namespace assay::node {
 
-/// Where verifiers leave the sentences that name what they found.
+/// The sentence with which a verifier names what it found.
 using FindingText = std::string;
 
 class Story {
 public:
     Story(const Devnet& net, std::ostream& out);
 
-    /// Tells what an event says. `state` is the state after its block.
+    /// Prints the line of an event. `state` is the state after its block.
     void tell(const contracts::StateView& state, const contracts::Event& event);
 
 private:
@@ -35,8 +35,8 @@ private:
     std::map<base::PublicKey, std::string> names_;
 };
 
-/// What the verifiers of the network wrote about one unit (SealedAudit decides; this is for people); empty
-/// when none named it.
+/// What the verifiers of the network wrote about one unit, for people (SealedAudit decides); empty when none
+/// named it.
 FindingText finding_of(const Devnet& net, const base::Hash256& job, std::uint32_t round, std::uint32_t slot,
                        std::uint32_t unit);
 

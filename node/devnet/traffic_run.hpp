@@ -14,17 +14,17 @@
 namespace assay::node {
 
 struct TrafficJob {
-    std::filesystem::path home;  ///< made, as create_devnet() does
+    std::filesystem::path home;  ///< made as by create_devnet()
     program::JobSpec spec;       ///< without its data; one honest miner for each slot
     std::filesystem::path manifest;
     std::filesystem::path program;  ///< `assay`; empty: the running program
     contracts::Params params = devnet_params();
 };
 
-/// Three verifiers, as jobs need them; nobody is a newcomer, so that units are drawn at the job's rate.
-/// Between any two processes stands a relay that counts the bytes of both sockets; the processes count their
-/// messages by purpose, and what is left of the relays' bytes is the row `framing`. Errors: as Network and
-/// JobRun; kVerification when the messages are more than the relays passed on, or a slot was not paid;
+/// Runs the job with three verifiers, as jobs need them. Nobody is a newcomer, so units are drawn at the
+/// job's rate. A relay between any two processes counts the bytes of both sockets. The processes count their
+/// messages by purpose; the rest of the relays' bytes is the row `framing`. Errors: those of Network and
+/// JobRun; kVerification when the messages have more bytes than the relays passed on, or a slot was not paid;
 /// kFailure when a process did not write its counts.
 base::Outcome<StrategyTraffic> measure_traffic(const TrafficJob& job, std::ostream& progress,
                                                std::stop_token stop);

@@ -8,8 +8,8 @@
 
 namespace assay::node {
 
-/// What is posted at this stage: "6 roots of states between steps 0 and 6 of segment 1". REQUIRES a way that
-/// waits for hashes.
+/// The post at this stage: "6 roots of states between steps 0 and 6 of segment 1". REQUIRES a way that waits
+/// for hashes.
 std::string describe_post(const dispute::Way& way, dispute::UnitFacts& facts);
 
 /// What a pick rejects: "step 3 of segment 1". REQUIRES may_pick.

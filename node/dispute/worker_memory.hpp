@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever plays a game WorkerMemory, the player's own computation of the disputed unit, made by its
-// worker. A worker answers later: what is not known yet is given as zeros, and lacking() says what to ask.
-// The player asks, hands the answer over and computes its move again, until nothing is lacking. Nothing is
-// kept but in memory: after a restart all of it is asked again.
+// Gives players of games WorkerMemory, the player's own computation of the disputed unit, made by its worker.
+// A worker answers later, so unknown values are given as zeros, and lacking() says what to ask. The player
+// asks, passes the answer to take() and computes its move again, until nothing is lacking. Everything is kept
+// only in memory; after a restart all of it is asked again.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ namespace assay::node {
 /// What a player computes from.
 struct PlayerFiles {
     using File = worker::SharedDescriptor;
-    File base;                        ///< the state from which the claim's round starts
-    base::Hash256 carried_root = {};  ///< of what the slot goes on with; zero: nothing
-    std::vector<File> carried = {};   ///< its head and arrays
-    std::vector<File> start = {};     ///< the claimed state that the unit starts from, where it is held
-    std::vector<worker::Drill> drills = {};  ///< that the player had planted in this round (devnets)
-    std::vector<std::uint32_t> slots = {};   ///< of a merge or a clip: ascending
-    std::vector<File> updates = {};          ///< of each of them
+    File base;                               ///< the state from which the claim's round starts
+    base::Hash256 carried_root = {};         ///< of the state that the slot goes on with; zero: nothing
+    std::vector<File> carried = {};          ///< that state's head and arrays
+    std::vector<File> start = {};            ///< the claimed state that the unit starts from, if it is here
+    std::vector<worker::Drill> drills = {};  ///< drills that the player planted in this round (devnets)
+    std::vector<std::uint32_t> slots = {};   ///< for a merge or a clip: its slots, ascending
+    std::vector<File> updates = {};          ///< the update of each of them
 };
 
-/// What a player has to ask its worker, with the job open in it.
+/// A request that a player has to send to its worker, which has the job open.
 struct WorkerAsk {
     base::Bytes key;  ///< what it is about; for WorkerMemory
     worker::Message request;
@@ -44,24 +44,24 @@ public:
     /// `facts` must outlive it.
     WorkerMemory(dispute::UnitFacts& facts, PlayerFiles files);
 
-    // Zeros where something is lacking.
+    // These return zeros for what is lacking.
     base::Hash256 state(std::uint32_t step) override;
     std::vector<base::Hash256> row(const dispute::Way& way) override;
     std::vector<base::Hash256> arrays() override;
     program::Fingerprint fingerprint(std::uint32_t step) override;
     base::Bytes witness(const dispute::Way& way) override;
 
-    /// Before a move is computed: nothing is lacking so far.
+    /// Call it before a move is computed; clears lacking().
     void begin() { lacking_.reset(); }
-    /// The first thing that was wanted since begin() and is not here.
+    /// The first value that was needed since begin() and is not here.
     [[nodiscard]] const std::optional<WorkerAsk>& lacking() const { return lacking_; }
 
-    /// Whether the player's own numbers lead to the state that the claim starts from; false, too, while
-    /// lacking() says that this is not known yet.
+    /// Whether the player's own computation leads to the state that the claim starts from. Also false while
+    /// this is not known yet (lacking()).
     bool starts_as_claimed();
 
-    /// A frame of the answer to `ask`, the last one or one before it. True: the rest is not needed, and the
-    /// request may be cancelled.
+    /// Takes a frame of the answer to `ask`, the last one or an earlier one. True: the rest is not needed,
+    /// and the request may be cancelled.
     bool take(const WorkerAsk& ask, const worker::Message& message,
               const std::vector<worker::SharedDescriptor>& bulk);
 
@@ -70,7 +70,7 @@ private:
 
     [[nodiscard]] const dispute::UnitClaim& claim() const { return facts_.claim(); }
     [[nodiscard]] std::uint32_t round() const { return static_cast<std::uint32_t>(claim().round); }
-    /// The boundary at which the unit starts; nothing: it starts from no slot state.
+    /// The boundary at which the unit starts; nothing when it does not start from a slot state.
     [[nodiscard]] std::optional<std::uint32_t> boundary() const;
     [[nodiscard]] const base::Hash256& claimed_start() const;
     [[nodiscard]] program::StepRange steps() const;
@@ -91,7 +91,7 @@ private:
     std::optional<std::vector<base::Hash256>> leaves(Question question, std::uint64_t count);
     std::optional<std::vector<base::Hash256>> tensors(dispute::ArraySubject subject);
     [[nodiscard]] dispute::ArraySubject subject(const dispute::Way& way) const;
-    /// The state behind a step as its outputs make it: leaves of its arrays' tensors.
+    /// The state after a step as its outputs make it: the trees of its arrays over their tensors.
     std::optional<std::vector<dispute::StoredTree>> end_arrays(const dispute::Way& way);
     [[nodiscard]] std::vector<base::Hash256> end_components(
         const dispute::Way& way, const std::vector<dispute::StoredTree>& arrays) const;
@@ -103,7 +103,7 @@ private:
     PlayerFiles files_;
     std::optional<WorkerAsk> lacking_;
     std::map<base::Bytes, dispute::DisputeAnswer> known_;
-    // The unit's start, and the fingerprints of the round's steps behind which it lies.
+    // The unit's start, and the fingerprints of the round's steps before it.
     bool started_ = false;
     Files start_;
     base::Hash256 start_root_;

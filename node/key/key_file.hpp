@@ -16,8 +16,8 @@
 
 namespace assay::node {
 
-/// What a key may do. The owner key is cold (money, registration); the node key is hot and revocable
-/// (bids, commits, verdicts). Frozen numbers: they stand in the file.
+/// What a key may do. The owner key is cold (money, registration); the node key is hot and revocable (bids,
+/// commits, verdicts). The numbers are frozen, since they are in the file.
 enum class KeyRole : std::uint8_t { kOwner = 1, kNode = 2 };
 
 /// Cost of one guess at the passphrase (Argon2id). Frozen numbers.
@@ -26,7 +26,7 @@ enum class KeyProtection : std::uint8_t {
     kInteractive = 2,  ///< 64 MiB, about 0.1 s: play money of a local devnet
 };
 
-/// A passphrase in memory that is wiped when it goes. Move-only.
+/// A passphrase in memory that is wiped on destruction. Move-only.
 class Passphrase {
 public:
     explicit Passphrase(std::string text);
@@ -43,8 +43,8 @@ private:
 /// processes can read.
 struct PassphraseSource {
     std::optional<int> fd;                      ///< first line of an open descriptor
-    std::optional<std::filesystem::path> file;  ///< first line of a file that only the owner can read
-    std::shared_ptr<const Passphrase> read;     ///< read before, by this process
+    std::optional<std::filesystem::path> file;  ///< first line of a file that only its owner can read
+    std::shared_ptr<const Passphrase> read;     ///< already read by this process
     // None: asked on the terminal, without echo.
 };
 
@@ -82,7 +82,7 @@ base::Outcome<KeyFileInfo> inspect_key_file(const std::filesystem::path& path);
 base::Outcome<base::SecretKey> open_key_file(const std::filesystem::path& path, const Passphrase& passphrase,
                                              std::optional<KeyRole> expected = std::nullopt);
 
-/// A new random key that is in no file (play money, tests, TLS-free tools).
+/// A new random key that is kept in no file (play money, tests, TLS-free tools).
 base::SecretKey random_secret_key();
 
 /// No core dumps and no ptrace by others: key bytes stay in this process. Call before a key is opened.

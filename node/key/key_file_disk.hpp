@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives key files the opening of files that hold secrets, only when nobody else can have read or placed
-// them. Internal to node/key.
+// Gives key files read and write access to files that hold secrets. A file is opened only if nobody else can
+// have read or placed it. Internal to node/key.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@ namespace assay::node {
 /// What the file is, for messages.
 enum class SecretKind : std::uint8_t { kKeyFile, kPassphraseFile };
 
-/// The whole file, at most 64 KiB. kNotFound; kKey: a symlink, not a regular file, another owner, or
-/// permissions for group or others.
+/// Reads the whole file, at most 64 KiB. kNotFound when there is none. kKey for a symlink, a file that is not
+/// regular, another owner, or permissions for group or others.
 base::Outcome<base::Bytes> read_secret_file(const std::filesystem::path& path, SecretKind kind);
 
-/// A new file with mode 0600, on disk (its folder's entry too) when it returns; on failure there is none.
-/// kKey when something is there already.
+/// Creates a file with mode 0600. It and its folder's entry are on disk when this returns; after a failure
+/// there is no file. kKey when something is there already.
 base::Outcome<void> create_secret_file(const std::filesystem::path& path, base::ByteView content);
 
 }  // namespace assay::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever handles secrets OwnedFd, a file descriptor that is closed with its owner.
+// Gives code that handles secrets OwnedFd, a file descriptor that is closed with its owner.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever starts a child that opens keys the passphrase for it, by a pipe that nobody else reads.
+// Gives code that starts a child that opens keys a pipe with the passphrase, which nobody else reads.
 #pragma once
 
 #include "contracts/base/error.hpp"
@@ -8,8 +8,8 @@
 
 namespace assay::node {
 
-/// The end to read of a pipe that holds the passphrase and then ends: for one child's --passphrase-fd.
-/// kFailure when there is no descriptor for it.
+/// Returns the read end of a pipe that holds the passphrase and then ends, for one child's --passphrase-fd.
+/// kFailure when no descriptor is left.
 base::Outcome<OwnedFd> passphrase_pipe(const Passphrase& passphrase);
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives predictions Interval80, what a plan says of a number that it cannot know: the outcome lies between
-// `low` and `high` with a probability of 80 %, a tenth of it below and a tenth above.
+// Gives predictions Interval80, a plan's estimate of a number that it cannot know: the outcome lies between
+// `low` and `high` with a probability of 80 %, below with 10 % and above with 10 %.
 #pragma once
 
 #include <vector>

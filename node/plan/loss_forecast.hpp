@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives plans LossForecast, the loss that a job will come to: the scaling law, times the penalty of its
+// Gives plans LossForecast, the loss that a job will reach: the scaling law times the penalty of its
 // contributors and local steps, with 80 % intervals.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace assay::node {
 
-/// A measured loss of a job that is shaped so, from a pilot.
+/// A measured loss of a pilot with this shape.
 struct PilotPoint {
     double parameters = 0;
     double tokens = 0;
@@ -22,17 +22,17 @@ struct PilotPoint {
 
 class LossForecast {
 public:
-    /// `points`: of pilots, none for the prior alone. Those of another shape than the last one count as what
-    /// they would be in its shape. REQUIRES positive finite numbers.
+    /// `points`: of pilots; empty for the prior alone. Points of another shape than the last one's are
+    /// converted to its shape. REQUIRES positive finite numbers.
     LossForecast(std::uint32_t vocabulary, std::span<const PilotPoint> points);
 
-    /// Of a job of this shape, whose model has `parameters` and which trained on `tokens`.
+    /// The loss of a job of this shape, whose model has `parameters` and which trained on `tokens`.
     [[nodiscard]] Interval80 loss(double parameters, double tokens, const RoundShape& shape) const;
 
     [[nodiscard]] const ScalingLaw& law() const { return law_; }
-    /// The shape of the points; plain without any.
+    /// The shape of the points; plain training without points.
     [[nodiscard]] const RoundShape& measured_shape() const { return measured_; }
-    /// No point: what it says comes from other people's models and texts.
+    /// Whether there is no point, so that the forecast comes from other people's models and texts.
     [[nodiscard]] bool is_prior_only() const { return law_.points() == 0; }
 
 private:

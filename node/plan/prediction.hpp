@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives buyers JobPrediction, what was foretold of a job when it was bought. It stays with the job, so that
+// Gives buyers JobPrediction, the prediction for a job when it was bought. It is kept with the job, so that
 // everybody can see how far off it was.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace assay::node {
 
-/// Of a job's first rounds.
+/// The prediction for a job's first rounds.
 struct RoundPrediction {
     std::uint32_t rounds = 0;  ///< merged
     double tokens = 0;
     Interval80 spend;                   ///< base units from escrow
-    std::optional<Interval80> heights;  ///< from the submission on; nothing where no speed was known
+    std::optional<Interval80> heights;  ///< from the submission on; nothing when no speed was known
     Interval80 loss;                    ///< held out
 
     template <class Visit>
@@ -46,15 +46,15 @@ struct JobPrediction {
         visit("rounds", rounds);
     }
 
-    /// The prediction for the most rounds that are not more than so many; null: there is none.
+    /// The prediction for the most rounds that are at most `rounds_done`; null: there is none.
     [[nodiscard]] const RoundPrediction* up_to(std::uint32_t rounds_done) const;
 };
 
-/// A number that came true, against what was foretold of it.
+/// An actual number, compared with its prediction.
 struct ForetoldNumber {
     Interval80 predicted;
     double actual = 0;
-    bool within = false;  ///< the interval
+    bool within = false;  ///< whether it lies in the interval
     double off = 0;       ///< actual over the predicted median, less 1
 
     template <class Visit>

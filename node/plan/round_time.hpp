@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives plans the time of a job from speeds that were verified: each round trains as long as its slowest
-// miner, is recomputed, and waits for its messages.
+// Gives plans the time of a job from verified speeds: each round trains for as long as its slowest miner, is
+// recomputed, and waits for its messages.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace assay::node {
 
-/// What is known of those who may work for a job.
+/// What is known about the machines that may work for a job.
 struct SpeedPool {
     std::vector<double> speeds;     ///< one for each machine: work units per height
-    std::vector<double> overheads;  ///< heights of rounds beside training and recomputing; empty: the least
+    std::vector<double> overheads;  ///< heights of rounds in addition to training and recomputing; empty:
+                                    ///< TimedJob::least_overhead
 };
 
 struct TimedJob {
@@ -21,12 +22,12 @@ struct TimedJob {
     std::uint32_t rounds = 1;
     double slot_work = 0;       ///< work units of a slot's round
     double recomputed = 1;      ///< share of a slot's work that its verifiers compute again
-    double least_overhead = 0;  ///< heights of a round beside training and recomputing, at least
+    double least_overhead = 0;  ///< the least heights of a round in addition to training and recomputing
     double before = 0;          ///< heights before the first round
 };
 
 /// Heights from the submission to the end of the last round. Machines are drawn from the pool, at most one
-/// for each slot; slots are dealt by speed, as the ledger does; a job keeps its machines. REQUIRES a pool
+/// for each slot, and a job keeps its machines. Slots are dealt by speed, as the ledger does. REQUIRES a pool
 /// with speeds above 0.
 Interval80 job_heights(const SpeedPool& pool, const TimedJob& job);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives plans ScalingLaw, what loss a model of N parameters has after D tokens (Hoffmann et al. 2022):
+// Gives plans ScalingLaw, the loss of a model of N parameters after D tokens (Hoffmann et al. 2022):
 //
-//     L(N, D) = E + A/N^α + B/D^β
+// L(N, D) = E + A/N^α + B/D^β
 //
-// in nats per token, with what is not known of its constants. The constants are a distribution: first around
-// the published ones, and, given points of a pilot, the posterior of those points. Every prediction is an
-// interval. Deterministic: the same points give the same numbers.
+// in nats per token, with the uncertainty of its constants. The constants are a distribution: the prior lies
+// around the published ones, and points of a pilot give the posterior. Every prediction is an interval.
+// Deterministic: the same points give the same numbers.
 //
-// This predicts; no rule and no verdict depends on it.
+// It only predicts; no rule and no verdict depends on it.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace assay::node {
 
-/// The law's constants, A and B as what their terms are at the centre of the data that the published ones
-/// were fitted to (kCentreParameters, kCentreTokens): there they depend on α and β least.
+/// The law's constants. A and B are given as the values of their terms at the centre of the data to which the
+/// published constants were fitted (kCentreParameters, kCentreTokens), where they depend least on α and β.
 struct LawConstants {
-    double floor = 0;           ///< E: nats that no model saves
+    double floor = 0;           ///< E: the loss that no model can go below, in nats
     double model_term = 0;      ///< A/N^α at kCentreParameters
     double model_exponent = 0;  ///< α
     double data_term = 0;       ///< B/D^β at kCentreTokens
@@ -45,38 +45,38 @@ inline constexpr double kCentreTokens = 2e10;
 /// Hoffmann et al. 2022, approach 3: E = 1.69, A = 406.4, B = 410.7, α = 0.34, β = 0.28.
 LawConstants published_constants();
 
-/// A measured loss. `loss` is that of plain training: who has points of several contributors takes their
-/// penalty off first (LocalStepPenalty).
+/// A measured loss of plain training. For points of several contributors the caller first removes their
+/// penalty (LocalStepPenalty).
 struct LawPoint {
     double parameters = 0;  ///< > 0
     double tokens = 0;      ///< trained on, > 0
     double loss = 0;        ///< > 0
 };
 
-/// Drift of curves of plain training, and of those whose model is merged of rounds: outer momentum and the
-/// first rounds bend them. Chosen on the recorded curves (docs/concepts/plan.md says how well they hold).
+/// Drift of curves of plain training, and of curves of models merged over rounds, which outer momentum and
+/// the first rounds bend. Chosen on the recorded curves (docs/concepts/plan.md says how well they hold).
 inline constexpr double kPlainDrift = 0.015;
 inline constexpr double kMergedDrift = 0.04;
 
 class ScalingLaw {
 public:
-    /// The published constants, as far as another text, tokenizer and model may lie from them.
-    /// `vocabulary`: no prediction is above its logarithm, the loss of one that knows nothing. Where the law
-    /// goes beyond it, the prior says that the loss may be anything below.
+    /// The published constants, with the spread that another text, tokenizer and model may have.
+    /// `vocabulary`: no prediction is above its logarithm, the loss of a model that knows nothing. Where the
+    /// law exceeds that, the loss may be anything below it in the prior.
     static ScalingLaw prior(std::uint32_t vocabulary);
-    /// The prior, given the points. `drift`: by how much, as a standard deviation of ln L, a curve leaves its
+    /// The posterior, given the points. `drift`: standard deviation of ln L by which a curve leaves its
     /// fitted law for each e-fold of tokens beyond the last point. REQUIRES that every number of every point
     /// is positive and finite.
     static ScalingLaw fitted(std::uint32_t vocabulary, std::span<const LawPoint> points,
                              double drift = kPlainDrift);
 
-    /// Of one measurement of the loss, its noise included. What the law itself cannot say grows with the
-    /// distance to the points: in ln D from the last of them.
+    /// Interval of one measurement of the loss, including its noise. The uncertainty of the law grows with
+    /// the distance from the last point, in ln D.
     [[nodiscard]] Interval80 loss(double parameters, double tokens) const;
-    /// The outcomes behind it, one for each set of constants, in the same order each time: for predictions
-    /// that go on from here.
+    /// The outcomes behind that interval, one for each set of constants, in the same order each time, for
+    /// predictions that build on them.
     [[nodiscard]] std::vector<double> losses(double parameters, double tokens) const;
-    /// How many points it was fitted to. 0: it says what the prior says.
+    /// How many points it was fitted to; 0: it is the prior.
     [[nodiscard]] std::size_t points() const { return points_; }
     /// Medians of the constants.
     [[nodiscard]] LawConstants medians() const;
@@ -88,7 +88,7 @@ private:
     std::uint32_t vocabulary_;
     std::vector<LawConstants> sample_;  ///< equally likely
     std::size_t points_ = 0;
-    double last_tokens_ = 0;  ///< of the point with the most; 0: no points
+    double last_tokens_ = 0;  ///< tokens of the point with the most; 0: no points
     double drift_ = kPlainDrift;
 };
 

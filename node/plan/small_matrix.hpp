@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives fits the linear algebra of a handful of constants.
+// Gives fits linear algebra for a few constants.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ using SmallVector = std::array<double, N>;
 template <std::size_t N>
 using SmallMatrix = std::array<SmallVector<N>, N>;
 
-/// Cholesky's lower factor. REQUIRES a symmetric matrix without a negative eigenvalue; one that is zero, or
-/// below it by rounding, counts as 1e-12.
+/// Cholesky's lower factor. REQUIRES a symmetric matrix without a negative eigenvalue. A pivot that is zero,
+/// or negative by rounding, counts as 1e-12.
 template <std::size_t N>
 SmallMatrix<N> cholesky(const SmallMatrix<N>& matrix) {
     constexpr double kLeast = 1e-12;

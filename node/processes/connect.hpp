@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives processes and commands a ledger node elsewhere: waited for, and asked whether its chain is ours.
+// Gives processes and commands a client of a ledger node elsewhere. Waits for the node and checks that its
+// chain is ours.
 #pragma once
 
 #include <chrono>
@@ -10,11 +11,11 @@
 
 namespace assay::node {
 
-/// How long a node is waited for, and then for its answer about its chain.
+/// How long to wait for a node, and then for its answer about its chain.
 inline constexpr std::chrono::seconds kNodePatience{15};
 
-/// A client of the node, once it answers. Errors: kUnreachable when it does not within kNodePatience, twice
-/// at most; kVerification when its chain is not the one of `genesis`.
+/// Returns a client of the node once it answers. Errors: kUnreachable when the node does not come up, or then
+/// does not answer, within kNodePatience each; kVerification when its chain is not the one of `genesis`.
 base::Outcome<std::unique_ptr<LedgerService>> connect_to_chain(const ClientOptions& client,
                                                                const ledger::Genesis& genesis);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a miner's home the homes of its devices, where each device has a miner of its own:
-// HOME/devices/cuda-0, with a node key, stake, blobs and notes of its own, under the owner of HOME.
+// Gives a miner's home the homes of its devices when each device has its own miner. HOME/devices/cuda-0 has
+// its own node key, stake, blobs and notes, and the owner of HOME.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,21 @@
 
 namespace assay::node {
 
-/// Where the miner of this device ("cuda:0") has its home, made or not.
+/// The home of this device's miner ("cuda:0"), whether or not it exists.
 Home device_home(const Home& home, const std::string& device);
 
-/// Those that have been made, in the order of their names: folders of HOME/devices with a node key.
+/// The homes that exist, ordered by name: folders of HOME/devices with a node key.
 std::vector<Home> device_homes(const Home& home);
 
-/// Does the same to the notes of HOME's own miner and of each device's. The first error ends it.
+/// Calls `act` on the notes of HOME's own miner and of each device's miner. Stops at the first error.
 base::Outcome<void> for_each_miner_home(const Home& home,
                                         const std::function<base::Outcome<void>(DiskPort& notes)>& act);
 
-/// Makes it at the first start: its folders, HOME's order and ask for its miner (miner_order.hpp,
-/// price_order.hpp), and a node key that `passphrase` opens, protected as the node key of HOME is. Nothing of
-/// one that is there is changed. Errors: kKey when HOME has no node key, or the passphrase does not open it;
-/// kFailure when HOME's order or ask cannot be read; else those of create_home and create_key_file.
+/// Makes the device's home at the first start: its folders, copies of HOME's order and ask for its miner
+/// (miner_order.hpp, price_order.hpp), and a node key that `passphrase` opens, protected as the node key of
+/// HOME is. Changes nothing in a home that exists. Errors: kKey when HOME has no node key, or the passphrase
+/// does not open it; kFailure when HOME's order or ask cannot be read; else those of create_home and
+/// create_key_file.
 base::Outcome<void> make_device_home(const Home& home, const std::string& device,
                                      const Passphrase& passphrase);
 

@@ -29,11 +29,11 @@ struct NodeProcessOptions {
     std::string version;
 };
 
-/// Serves until stopped; writes HOME/node.address once it answers and removes it at the end. Errors: kKey,
+/// Serves until stopped. Writes HOME/node.address once it answers, and removes it at the end. Errors: kKey,
 /// kNotFound (no genesis), kVerification (damaged ledger), kUsage (address), kFailure (port taken, disk).
 base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop_token stop);
 
-/// Where run_ledger_node writes the address it serves at.
+/// The file to which run_ledger_node writes its address.
 std::filesystem::path address_file(const Home& home);
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives auditors the receipts that roles have kept in their homes (node/roles/receipt_keeper.hpp), read as
-// files.
+// Gives auditors the receipts that roles have kept in their homes (node/roles/receipt_keeper.hpp), and reads
+// them from files.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ namespace assay::node {
 /// Reads a receipt file. kNotFound, or kUsage when its bytes are no receipt. Its signature is not checked.
 base::Outcome<ledger::Receipt> read_receipt(const std::filesystem::path& file);
 
-/// The receipts kept in a home and in the homes right inside it, as a local network has them; ascending
-/// paths. What cannot be read is left out.
+/// The receipts kept in a home and in the homes directly inside it, as a local network has them, by ascending
+/// path. Leaves out files that cannot be read.
 std::vector<ledger::HeldReceipt> find_receipts(const Home& home);
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands RoleProcess, a role in a process of its own: home, keys, blob service, ledger client,
-// worker, strand.
+// Gives commands RoleProcess, what one role needs in its own process: home, keys, blob service, ledger
+// client, worker, strand.
 #pragma once
 
 #include <chrono>
@@ -36,17 +36,19 @@ struct RoleProcessOptions {
     PassphraseSource passphrase;
     NeedsWorker needs_worker = NeedsWorker::kYes;
     WorkerOptions worker;
-    /// Each with a worker of its own; with more than one `worker.device` is not looked at.
+    /// Devices, each with its own worker. With more than one, `worker.device` is ignored.
     std::vector<std::string> devices = {};
-    std::optional<std::uint64_t> store_quota;  ///< bytes of all blobs; nothing: BlobStoreOptions' own
+    std::optional<std::uint64_t> store_quota;  ///< bytes of all blobs; nothing: the default of
+                                               ///< BlobStoreOptions
     /// How often every kernel target is checked: before open() is done, and while the role runs. Nothing:
     /// never; the worker checks the target that it uses when it starts.
     std::optional<std::chrono::milliseconds> self_check;
 };
 
-/// Everything a role stands on, in two phases. After open() everything is at hand and nobody can reach the
-/// process: what the owner must sign is signed now, by another process (node/cli/owner_step.hpp). After
-/// serve() the blob port is open, and a role can be made from parts(). No code here opens the owner's key.
+/// Prepares everything that a role needs, in two phases. After open() everything is ready and nobody can
+/// reach the process yet. Another process now has the owner sign what it must (node/cli/owner_step.hpp).
+/// After serve() the blob port is open, and a role can be made from parts(). No code here opens the owner's
+/// key.
 class RoleProcess {
 public:
     /// Errors: kKey, kNotFound (no key, no genesis), kUnreachable (ledger node), kVerification (another
@@ -57,16 +59,16 @@ public:
     /// Opens the blob port, unless it accepts no connection. kFailure when the port is taken.
     base::Outcome<void> serve();
 
-    /// Where the blobs are served, or will be: the port is ours from open() on. Of a process that accepts no
-    /// connection outward_endpoint().
+    /// The address of the blob service, now or after serve(): the port is ours from open() on. For a process
+    /// that accepts no connection, outward_endpoint().
     [[nodiscard]] std::string endpoint() const;
     [[nodiscard]] const ledger::Genesis& genesis() const;
     /// REQUIRES serve().
     [[nodiscard]] const RoleParts& parts() const;
     [[nodiscard]] BlobStore& blobs();
 
-    /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop. kPreflight when a
-    /// kernel target fails its check meanwhile: the role stops where it is. REQUIRES serve().
+    /// Runs `role` until it is done or asked to stop, both of which succeed. kPreflight when a kernel target
+    /// fails its check meanwhile; the role then stops at once. REQUIRES serve().
     base::Outcome<void> run(Role& role);
 
 private:
@@ -78,7 +80,7 @@ private:
 /// kKey when the home has no node key.
 base::Outcome<void> check_node_key(const Home& home);
 
-/// HOME/state: what the role of this home has verified of the ledger's state.
+/// HOME/state: the ledger's state as the role of this home has verified it.
 std::unique_ptr<ledger::KeyValueProvider> verified_state_store(const Home& home);
 
 /// The genesis of a home: HOME/ledger/genesis.bin, written from `given` at the first start. kUsage when

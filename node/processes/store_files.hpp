@@ -9,7 +9,7 @@
 
 namespace assay::node {
 
-/// Over a store that outlives it.
+/// Wraps `store`, which must outlive the result.
 std::unique_ptr<BlobFiles> make_blob_files(BlobStore& store);
 
 }  // namespace assay::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever starts a miner for each device the devices that pass their self-test.
+// Gives the command that starts a miner for each device the devices that pass their self-test.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace assay::node {
 
-/// Those of `devices` whose worker starts, in their order: each is started and ended again. The others are
-/// told in the log and left out, as by WorkerFleet::start; one with other bits is noted in its home below
-/// `home`, where it has one, for the next process there. Where none is left, the first one's error.
+/// Returns those of `devices` whose worker starts, in their order; each worker is started and ended again.
+/// The others are logged and left out, as by WorkerFleet::start. A device with wrong bits is noted in its own
+/// home below `home`, if it has one, for the next process there. If none is left, returns the first device's
+/// error.
 base::Outcome<std::vector<std::string>> usable_devices(const Home& home, const WorkerOptions& worker,
                                                        const std::vector<std::string>& devices);
 

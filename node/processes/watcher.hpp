@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands Watcher, which follows a ledger node: executes each block and hands over its events.
+// Gives commands watch_ledger(), which follows a ledger node: it executes each block and passes its events to
+// a handler.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,7 @@
 
 namespace assay::node {
 
-/// A role without a worker gets one over no client; asking that one for work is a bug of ours.
+/// A role without a worker gets a port with a null client; asking that port for work is a bug of ours.
 class LoopWorkerPort final : public WorkerPort {
 public:
     LoopWorkerPort(WorkerClient* client, Loop& loop) : client_(client), loop_(loop) {}
@@ -23,7 +23,7 @@ public:
 private:
     WorkerClient* client_;
     Loop& loop_;
-    std::map<RequestId, WorkerRequestId> ids_;  ///< of requests without a last answer
+    std::map<RequestId, WorkerRequestId> ids_;  ///< requests that still wait for their last answer
 };
 
 }  // namespace assay::node

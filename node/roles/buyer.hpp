@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a process BuyerRole, which serves a job that its owner bought: the data, the beacon links, and every
-// base state, which it brings home. What the owner signs to buy one is composed here.
+// Gives a process BuyerRole, which serves a job that its owner bought: it serves the data, opens the beacon
+// links, and fetches and serves every base state. Also composes what the owner signs to buy a job.
 #pragma once
 
 #include <optional>
@@ -16,29 +16,29 @@
 namespace assay::node {
 
 struct BuyerOptions {
-    /// Of this node key, and in a block up to RoleParts::start_height: the role ends (kVerification) when the
-    /// blocks up to there do not hold it.
+    /// A job of this node key, in a block up to RoleParts::start_height. The role ends (kVerification) when
+    /// the blocks up to there do not hold it.
     base::Hash256 job;
-    /// Share of the job's settled slots that it computes again, to challenge what is false; 0 to 1. More than
-    /// 0 takes a worker, and free stake of this node key for bonds.
+    /// Share of the job's settled slots that it computes again, to challenge false claims; 0 to 1. More than
+    /// 0 needs a worker, and free stake of this node key for bonds.
     double challenge = 0;
-    /// Of a job that leases its machines: the most that it bids for a work unit, at most the job's cap.
-    /// Nothing: the cap. What a work unit is worth to the buyer is the best bid that there is: a winner pays
-    /// the least with which it would have won.
+    /// For a job that leases its machines: the most that it bids for a work unit, at most the job's cap.
+    /// Nothing: the cap. The best bid is what a work unit is worth to the buyer, since a winner pays the
+    /// least with which it would have won.
     std::optional<base::Amount> bid = std::nullopt;
 };
 
-/// What buys a job of this spec, complete with `initial_root`: served by `node` at `endpoint`. For the owner
-/// of the node key to sign.
+/// The payload that buys a job of this spec, which `node` serves at `endpoint`. The owner of the node key
+/// signs it. REQUIRES that the spec names its `initial_root`.
 contracts::JobSubmit submission(const program::JobSpec& spec, const base::SecretKey& node,
                                 const std::string& endpoint);
 
-/// The same for the account of a sponsor, of whose team the owner of the node key is a member; the owner's
-/// own when there is none.
+/// The same, paid by the account of a sponsor whose team the owner of the node key is a member of; `own` when
+/// there is no sponsor.
 contracts::Payload submission_for(const std::optional<base::PublicKey>& sponsor, contracts::JobSubmit own);
 
-/// The job of this spec and node key, running or ended: who buys again goes on with it instead of buying
-/// twice, and the same beacon chain is never used for two jobs.
+/// The job of this spec and node key, running or ended. A buyer that runs the command again goes on with that
+/// job instead of buying twice, and the same beacon chain is never used for two jobs.
 std::optional<base::Hash256> bought_job(const contracts::StateView& state, const base::PublicKey& node,
                                         const program::JobSpec& spec);
 
@@ -46,8 +46,8 @@ class BuyerRole final : public FollowingRole {
 public:
     BuyerRole(const RoleParts& parts, BuyerOptions options);
 
-    /// The job as the ledger last had it; nothing before the ledger is followed so far, and when the job has
-    /// ended and this home's history does not give it.
+    /// The job as the ledger last had it. Nothing until the ledger is followed, and when the job has ended
+    /// and this home's history does not give it.
     [[nodiscard]] std::optional<contracts::Job> record() const {
         return follows() ? contracts::read_job(state(), options_.job) : std::nullopt;
     }
@@ -61,17 +61,17 @@ private:
     void trade(const contracts::Job& job);
     void seal_bid(const contracts::Job& job);
     void open_bid(const contracts::Job& job);
-    /// Whether the rules will take its bid's deposit out of the escrow; says it once where they will not.
+    /// Whether the rules will take its bid's deposit out of the escrow; logs it once when they will not.
     bool covers_bid_deposit(const contracts::Job& job);
-    /// Reads what its owner bids in place of the flag, at each block and by the clock.
+    /// Reads the bid that its owner has set in place of the flag, at each block and by the clock.
     void look_at_bid_order();
     [[nodiscard]] base::Amount bid_price(const contracts::JobTerms& job) const;
-    /// In the log, until the text is another one.
+    /// Logs the text unless it was the last one logged.
     void say_of_market(const std::string& text);
     /// Once a round: a warning when the escrow does not last to the end of the job.
     void watch_escrow(const contracts::Job& job);
 
-    /// Bases of settled rounds, once no claim of theirs is open, and the data once the job has ended, are
+    /// Unpins the bases of settled rounds with no open claim, and the data once the job has ended. They are
     /// served until their room is needed.
     void unpin_closed(const contracts::Job& job);
 
@@ -86,7 +86,7 @@ private:
     std::optional<std::uint32_t> watched_;  ///< the last round for which the escrow was looked at
     LotChoice choice_;
     std::optional<base::Amount> bid_order_;
-    bool bid_unread_ = false;  ///< whether there is an order is not known
+    bool bid_unread_ = false;  ///< the note of the order could not be read
     std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
     std::string said_of_market_;                                         ///< the last warning about its bids
     std::uint64_t unpinned_at_ = 0;                                      ///< height

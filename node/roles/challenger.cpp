@@ -200,8 +200,8 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, s
     look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};
 }
 
-// An accuser that opens no game loses. Somebody else's game is no reason to wait: it can be thrown. Where a
-// claim died in a game, or beside one, of this node, its GamePlayer calls.
+// An accuser that opens no game loses. Somebody else's game is no reason to wait, since it can be lost on
+// purpose. If a claim died in a game of this node, or while this node had one about it, its GamePlayer calls.
 bool Challenger::is_due(const contracts::StateView& state, const Look& look) const {
     if (look.accuses) return true;
     for (const Game& game : contracts::list_games_about(state, look.id))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the
-// first unit that is not what its claimant says: a share of them on its own account, and whatever the role
-// doubts. Where the claim has died before that, it calls those who vouched for the unit.
+// first unit that differs from the claim. It checks a share of the slots on its own account, and every claim
+// that the role doubts. If the claim has died before that, it calls the unit's vouchers.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace assay::node {
 
-/// A claim that is looked at, as it is kept on disk. With a unit it need not be computed again.
+/// A doubted claim, as it is kept on disk. If the unit is known, the slot need not be computed again.
 struct Doubt {
     base::Hash256 job;
     std::uint32_t round = 0;
@@ -32,19 +32,19 @@ struct Doubt {
     }
 };
 
-/// The unit by which the merge that stands differs from one of the same slots with these clips and another
-/// state: the first clip that is another, else the merge.
+/// The unit in which the merge that stands differs from another merge of the same slots, with these clips and
+/// another state: the first clip that differs, else the merge unit.
 DisputedUnit merge_difference(const contracts::RoundProgress& stands,
                               const std::vector<std::uint32_t>& clips);
 
 class Challenger {
 public:
-    /// `rate`: share of the settled slots of others that it computes again, 0 to 1. `secret`: of this node;
-    /// nobody who claims may know which slots these are. All references must outlive it.
+    /// `rate`: share of the settled slots of others that it computes again, 0 to 1. `node`: its key's secret
+    /// chooses the slots, so that no claimant knows which they are. All references must outlive it.
     Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                const base::SecretKey& node, double rate, PlayerTold::Offer offer);
 
-    /// Looks at the claim while it can be challenged or called about, also after a restart.
+    /// Looks at the claim while it can be challenged or its vouchers called, also after a restart.
     void doubt(const Doubt& doubt);
 
     /// After every event: looks at the open claims that are doubted, drawn, or accused by this node, and
@@ -58,9 +58,10 @@ private:
     using ClaimKey = std::tuple<base::Hash256, std::uint32_t, contracts::ClaimKind, std::uint32_t>;
     struct Look {
         contracts::ClaimId id;
-        std::uint64_t until = 0;               ///< last height at which it can be challenged, or called about
+        std::uint64_t until = 0;               ///< last height at which it can be challenged, or its vouchers
+                                               ///< called
         std::optional<std::uint32_t> died_in;  ///< number of the game; nothing: it lives
-        bool accuses = false;              ///< this node has accused it, and owes a game that takes no bond
+        bool accuses = false;              ///< this node has accused it and owes a game, which takes no bond
         bool done = false;                 ///< `unit` is the finding
         std::optional<DisputedUnit> unit;  ///< to challenge; nothing: it is as claimed
     };
@@ -69,7 +70,7 @@ private:
     void look(const contracts::StateView& state, std::uint64_t height);
     /// Does nothing about a claim that is closed, or that is neither doubted, drawn nor accused by this node.
     void look_at(const contracts::StateView& state, const contracts::ClaimId& id, std::uint64_t height);
-    /// Open claims of settled rounds of the job that this node computes again. Reads each round once.
+    /// Open claims of the job's settled rounds that this node draws to compute again. Reads each round once.
     std::vector<contracts::ClaimId> drawn(const contracts::StateView& state, const base::Hash256& job);
     [[nodiscard]] bool is_drawn(const contracts::ClaimId& id) const;
     [[nodiscard]] bool is_due(const contracts::StateView& state, const Look& look) const;
@@ -97,7 +98,7 @@ private:
     std::map<ClaimKey, Doubt> doubts_;
     std::map<ClaimKey, program::TraceRecord> computed_;  ///< not compared yet
     std::map<std::string, contracts::Payload> moves_;    ///< challenges and calls that are due
-    std::set<ClaimKey> poor_;                            ///< said that stake is lacking
+    std::set<ClaimKey> poor_;                            ///< the log has said that stake is missing
     std::optional<std::uint64_t> looked_at_;
     std::optional<RequestId> asked_;
     bool notes_taken_over_ = false;

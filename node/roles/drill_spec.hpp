@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands and roles a planted fault in words: "round=1,segment=2,kind=lazy" or
-// "miner=2,round=3,tensor=NAME,index=I,bit=B". Rounds, segments and elements count from 0; miners from 1,
-// as the demo's table numbers them.
+// Gives commands and roles DrillSpec, a planted fault as text: "round=1,segment=2,kind=lazy" or
+// "miner=2,round=3,tensor=NAME,index=I,bit=B". Rounds, segments and elements count from 0; miners from 1, as
+// the demo's table numbers them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace assay::node {
 
 struct DrillSpec {
-    std::optional<std::uint32_t> miner;  ///< whose, where several are named
+    std::optional<std::uint32_t> miner;  ///< the miner that shows it, when several are meant
     PlannedDrill planned;
 };
 
@@ -27,7 +27,7 @@ base::Outcome<DrillSpec> parse_drill(std::string_view text);
 /// The kinds, for a command's help.
 std::string drill_kinds();
 
-/// The same in words, without the miner.
+/// The planned drill as text, without the miner.
 std::string to_text(const PlannedDrill& planned);
 
 /// kUsage when the job has no such round, segment, tensor, operator or element; lists the nearest names.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles Follower, their own copy of the ledger's state. It executes every block itself and compares
-// the roots, so a role acts on nothing that a ledger node merely says. What it has verified it keeps in a
-// store of its own, and starts from there.
+// Gives roles Follower, their own copy of the ledger's state. It executes every block itself and compares the
+// roots, so a role trusts no ledger node. It keeps the state that it has verified in its own store, and
+// starts from there.
 #pragma once
 
 #include <string>
@@ -18,22 +18,22 @@ public:
     /// Starts before block 1, in memory only. kVerification when the rules refuse the genesis.
     static base::Outcome<Follower> create(const ledger::Genesis& genesis);
 
-    /// Starts from what `store` holds and writes every block's changes there, all or nothing. A store that is
-    /// new is begun before block 1. One that is damaged, of another genesis, or whose state has not the root
-    /// that it names, is begun anew once block 1 has given the root that it names, and is left as it is when
-    /// it does not: a chain that began under an older schema cannot be followed from its first block. One
-    /// that cannot be written is given up, and the follower goes on in memory. take_notes() says so. `store`
+    /// Starts from the state in `store` and writes every block's changes there, all or nothing. A new store
+    /// starts before block 1. A store that is damaged, of another genesis, or whose state does not have the
+    /// root that it names cannot be used: the follower then starts before block 1, and replaces the store
+    /// once block 1 has given the root that its header names. If block 1 does not, the store is left as it
+    /// is, because a chain that began under an older schema cannot be followed from its first block. When a
+    /// store cannot be written, the follower goes on in memory. take_notes() reports all this. `store`
     /// outlives the follower and is used by nobody else. kUsage when another process uses it.
     static base::Outcome<Follower> open(const ledger::Genesis& genesis, ledger::KeyValueProvider& store);
 
     /// Executes the next block. kVerification (wrong signature, parent, root, invariant): a ledger that
-    /// offers such a block must not be followed further. Where this thread has a memory of executed blocks
-    /// that holds it, takes what it did from there.
+    /// offers such a block must not be followed further. If this thread remembers the executed block
+    /// (ledger::ExecutedBlocks), takes its effects from there.
     base::Outcome<contracts::Events> apply(base::ByteView encoded_block);
 
     [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
-    /// A row of the history of this state: from the store, or from memory where there is none. Nothing when
-    /// the store does not give it.
+    /// A row of the history of this state, from memory or from the store. Nothing when neither has it.
     [[nodiscard]] std::optional<base::Bytes> history(base::ByteView key) const;
     [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
     [[nodiscard]] std::uint64_t height() const { return now_.height; }
@@ -49,7 +49,7 @@ private:
     base::Outcome<void> begin_store(ledger::KeyValueProvider& store);
     void give_up_store(const base::Error& why);
     void keep(const std::map<base::Bytes, std::optional<base::Bytes>>& changes);
-    /// The history is the store's from here on.
+    /// Forgets the history in memory: the store has it now.
     void drop_history() { (void)now_.state.take_history(); }
 
     ledger::Genesis genesis_;

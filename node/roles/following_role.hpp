@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives miner, verifier, buyer and sequencer FollowingRole, what they have in common. Each follows the
-// ledger and, after everything that happens, plans: it looks at the state and at what it has at hand, and
-// starts whatever is missing. A plan that is a function of state and disk needs no special case for a
-// restart.
+// Gives miner, verifier, buyer and sequencer FollowingRole, their common base. Each follows the ledger and
+// plans after every event: it looks at the state and at what it has, and starts whatever is missing. A plan
+// that is a function of state and disk needs no special case for a restart.
 #pragma once
 
 #include <functional>
@@ -26,7 +25,7 @@
 
 namespace assay::node {
 
-/// What every role is made of. All references outlive the role.
+/// What every role is given. All references outlive the role.
 struct RoleParts {
     Seams seams;
     BlobFiles& files;
@@ -36,14 +35,14 @@ struct RoleParts {
     std::uint64_t start_height = 0;  ///< of the ledger when the process started: plans wait until then
     /// Ends the process: with an error, or without one when the role's work is done.
     std::function<void(std::optional<base::Error>)> finish;
-    /// Where the state that the role has verified is kept, to start from; null: in memory only.
+    /// Keeps the state that the role has verified, to start from; null: in memory only.
     ledger::KeyValueProvider* state_store = nullptr;
 };
 
-/// What a role cannot work without, and ends for.
+/// The failures of its own machine for which a role ends.
 enum class OwnFailure : std::uint8_t {
-    kNotes,    ///< its small files (DiskPort) cannot be read or written: it could not open what it seals
-    kUnsound,  ///< what computes here gave two results, or works by another law, or is lost
+    kNotes,    ///< its notes (DiskPort) cannot be read or written, so it could not open what it seals
+    kUnsound,  ///< its device gave two results, computes by another law, or is lost
 };
 std::string_view to_text(OwnFailure why);
 
@@ -58,21 +57,20 @@ protected:
     /// Looks at state() and starts what is missing. Called after every event, or after several that came
     /// together; must be cheap and idempotent.
     virtual void plan() = 0;
-    /// Every event of the blocks that this process follows, in order, before plan(). Blocks that the home had
-    /// verified before are not followed again: whoever needs to know what happened reads the state.
+    /// Called with every event of the blocks that this process follows, in order, before plan(). Blocks that
+    /// the home had verified earlier are not followed again; a role learns of them from the state.
     virtual void observe(const contracts::Event& event) { (void)event; }
-    /// Forgets what a device with other bits gave, as far as nothing is sealed of it on the ledger: whatever
-    /// was found out by this process, or by one of this home that ended before it could. Called between
-    /// plans, when state() is one to plan from. False: its notes fail, and the role ends.
+    /// Forgets what an unsound device gave, unless it is sealed on the ledger. This process found the device,
+    /// or an earlier one of this home that ended before it could forget. Called between plans, when state()
+    /// can be planned from. Returns false when its notes fail; the role then ends.
     virtual bool forget_work_of(const std::string& device) {
         (void)device;
         return true;
     }
-    /// Whether this process found that the device computes other bits: what it still gives counts for
-    /// nothing.
+    /// Whether this process found that the device computes wrong bits. Later answers of it count for nothing.
     [[nodiscard]] bool is_unsound(const std::string& device) const { return unsound_.contains(device); }
-    /// The ledger refused an offer, and for this reason the first time. Without an override it is logged; an
-    /// offer refused for ever is not sent again either way.
+    /// Called when the ledger refuses an offer for a reason for the first time. By default it is logged. An
+    /// offer refused for ever is not sent again in any case.
     virtual void refused(const RefusedOffer& offer);
 
     /// With the records of ended jobs, as far as this home's history gives them. REQUIRES follows().
@@ -90,32 +88,32 @@ protected:
         sender_.offer(name, std::move(payload));
     }
 
-    /// Whether an offer waits to be sent, or to be seen in a block.
+    /// Whether an offer waits to be sent or to appear in a followed block.
     [[nodiscard]] bool is_sending() const { return sender_.is_busy(); }
     /// Whether the owner has registered this node key for `role`. Keeps the endpoint current.
     bool registered(WorkRole role);
-    /// Plans every job that has not ended: `round` those in their rounds, then `bidding` the others, so that
-    /// no bid takes the worker from work that is due.
+    /// Plans every job that has not ended: calls `round` for jobs in their rounds, then `bidding` for the
+    /// others, so that no bid takes the worker from work that is due.
     void plan_jobs(const std::function<void(const contracts::Job&)>& bidding,
                    const std::function<void(const contracts::Job&)>& round);
 
     base::Hash256 random_hash();
-    /// Ends the role for something of its own. There is no other way to end one for what a peer, a job or a
-    /// worker's answer brought: whoever writes a new call has to name which of these it is.
+    /// Ends the role for a failure of its own machine. Nothing that a peer, a job or a worker's answer brings
+    /// may end a role in another way, so every call names which OwnFailure it is.
     void fail_with(OwnFailure why, const base::Error& error);
 
 private:
     void start();
-    /// False: nothing is planned behind it.
+    /// Takes an event; false: no plan follows it.
     bool take(const RoleEvent& event);
     void log_store_notes();
     void find_unsound(const std::string& device);
-    /// Takes over the notes of processes before this one.
+    /// Reads the notes of earlier processes.
     void read_unsound_notes();
     void forget_doubted();
     void follow(const BlockSeen& event);
     [[nodiscard]] RoleTime time() const;
-    /// Whether the law of live blocks lets this one be followed now; else it is asked for again.
+    /// Whether the law of live blocks lets this block be followed now. If not, asks for it again later.
     bool may_follow(std::uint64_t block, std::uint64_t time_ms);
     void tick();
     void keep_receipt(base::ByteView encoded);
@@ -125,13 +123,13 @@ private:
     StoreWatch store_watch_;
     std::optional<Follower> follower_;
     LiveBlocks live_;
-    std::uint64_t held_ = 0;                       ///< height of the block that is put off; 0: none
+    std::uint64_t held_ = 0;                       ///< height of the block that is put off; 0: no such block
     std::optional<contracts::WithHistory> state_;  ///< the follower's
     Requests requests_;
     TxSender sender_;
-    bool plans_ = false;             ///< state() was one to plan from
-    std::set<std::string> unsound_;  ///< devices with other bits, in this process
-    std::set<std::string> doubted_;  ///< of this process and those before it: not forgotten yet
+    bool plans_ = false;             ///< state() can be planned from
+    std::set<std::string> unsound_;  ///< devices found unsound by this process
+    std::set<std::string> doubted_;  ///< of this and earlier processes: their work is not forgotten yet
 };
 
 /// "1a2b3c4d round 2": how logs name a round.
@@ -140,17 +138,17 @@ std::string round_name(const base::Hash256& job, std::uint32_t round);
 /// Whether the node has work in the job's rounds: it is in the roster and was not dropped, or it is enlisted.
 bool takes_part(const contracts::Job& job, const base::PublicKey& node);
 
-/// Blob endpoints where the base state or data of a job can be had: the buyer's and its verifiers'.
+/// Blob endpoints that serve the base state or data of a job: the buyer's and the verifiers'.
 std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const contracts::Job& job);
 
-/// Blob endpoints where what a slot submitted can be had once its trace is open: those of the verifiers who
-/// recomputed it, of the others who are enlisted, then its miner's. The miner comes last: the others have no
-/// reason to hold up the merge. `me` is not asked.
+/// Blob endpoints that serve what a slot submitted, once its trace is open: those of the verifiers that
+/// recomputed it, of the other enlisted ones, then its miner's. The miner comes last because the others have
+/// no reason to hold up the merge. Leaves out `me`.
 std::vector<Endpoint> holders_of_stored(const contracts::StateView& state, const contracts::Job& job,
                                         const contracts::SlotRound& slot, const base::PublicKey& me);
 
-/// Blob endpoints where the state that a slot of the running round goes on with can be had: those of
-/// holders_of_stored() of the round before; nobody's where it goes on with nothing. `me` is not asked.
+/// Blob endpoints that serve the state that a slot of the running round goes on with: holders_of_stored() of
+/// the round before. Empty when the slot carries nothing. Leaves out `me`.
 std::vector<Endpoint> holders_of_carried(const contracts::StateView& state, const contracts::Job& job,
                                          std::uint32_t slot, const base::PublicKey& me);
 

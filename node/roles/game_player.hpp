@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles GamePlayer, which plays every game of this node: as claimant it posts what its worker computes,
-// as challenger it points at the first that is not its own. All that it needs is in the ledger's state: a
-// role that starts again goes on where the game stands.
+// Gives roles GamePlayer, which plays every game of this node. As claimant it posts what its worker computes;
+// as challenger it picks the first post that differs from its own computation. All that it needs is in the
+// ledger's state, so a role that restarts goes on with the game.
 #pragma once
 
 #include <functional>
@@ -21,32 +21,32 @@
 
 namespace assay::node {
 
-/// What a player is told by its role.
+/// What a role gives its player.
 struct PlayerTold {
     using Offer = std::function<void(const std::string& name, contracts::Payload payload)>;
     Offer offer;
-    /// Faults that it had planted in a round of a slot of its own; null: none.
+    /// Faults that it planted in its own slots of a round; null: none.
     std::function<std::vector<worker::Drill>(std::uint32_t round)> drills = nullptr;
-    /// The files of the state that the unit starts from as it is claimed, where the role was served them;
-    /// empty: it has none, and the slot is run from the round's base. Null: it never has.
+    /// Returns the files of the state that the claimed unit starts from, if the role was served them. Empty:
+    /// it was not, and the slot is run from the round's base. Null: the role is never served them.
     std::function<StateFiles(const contracts::Job& job, const dispute::UnitClaim& unit)> start = nullptr;
 };
 
 class GamePlayer {
 public:
-    /// All that is given must outlive it.
+    /// All references must outlive it.
     GamePlayer(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                const base::PublicKey& me, PlayerTold told);
     ~GamePlayer();
     GamePlayer(const GamePlayer&) = delete;
     GamePlayer& operator=(const GamePlayer&) = delete;
 
-    /// After every event: looks at the games, and offers the moves that are known.
+    /// Called after every event: looks at the games, and offers the moves that are ready.
     void follow(const contracts::StateView& state, std::uint64_t height);
 
-    /// Asks the worker for what the next move lacks. Called in every plan before the role's own work and
-    /// after it, which of the two says `first`: they take turns with the worker. `busy`: a request of the
-    /// role is at work in it.
+    /// Asks the worker for what the next move lacks. Every plan calls it before the role's own work (`first`)
+    /// and again after it, so that games and role take turns with the worker. `busy`: the worker has a
+    /// request of the role.
     void compute(const contracts::StateView& state, bool first, bool busy);
     /// Whether a request of a game is at work in the worker.
     [[nodiscard]] bool computing() const { return asked_.has_value(); }
@@ -60,8 +60,8 @@ private:
 
     void look(const contracts::StateView& state);
     void look_at(const contracts::StateView& state, const base::Hash256& job, const contracts::Game& game);
-    /// After a game of ours is over: calls those who vouched for its unit, where the claim died in it or in
-    /// another one.
+    /// After a game of ours is over: calls those who vouched for its unit, if the claim died in this game or
+    /// another.
     void call_vouchers(const contracts::StateView& state, const base::Hash256& job,
                        const contracts::Game& over);
     void end_play(const contracts::StateView& state, const Play& play);
@@ -79,7 +79,7 @@ private:
     void ask(const contracts::StateView& state, Play& play);
     void on_answer(const Name& name, const WorkerAnswered& answer);
     void on_refusal(Play& play, const worker::Refusal& refusal);
-    /// The clock decides.
+    /// Makes no more moves: the game's clock decides.
     void give_up(Play& play, const std::string& why);
     void say(const Play& play, const std::string& text) const;
 
@@ -94,7 +94,7 @@ private:
     std::set<BlobId> needed_;
     std::optional<std::uint64_t> looked_at_;  ///< height
     std::optional<RequestId> asked_;          ///< at work in the worker
-    bool yields_ = false;                     ///< the role's own work goes first now
+    bool yields_ = false;                     ///< the role's own work goes first in this plan
 };
 
 /// "dispute 3 of job 1a2b3c4d".

@@ -37,8 +37,9 @@ std::map<LotClass, std::vector<Amount>> standing_asks(const contracts::StateView
     return asks;
 }
 
-/// What lots of the class cost at most in the epochs that the state remembers, less an eighth for each epoch
-/// since: who was outbid does not come back at once, and a class that nobody wants any more is found out.
+/// The most that lots of the class cost in the epochs that the state remembers, less an eighth for each epoch
+/// since. So a job that was outbid does not come back at once, but still finds a class that nobody wants any
+/// more.
 Amount remembered_price(const contracts::StateView& state, const LotClass& kind, std::uint64_t running) {
     Amount most;
     for (const auto& [epoch, cleared] : contracts::list_class_epochs(state, kind)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the buyer role what its job could bid for and lease, found once for each height and price: it plans
-// at every event, and the market may hold a hundred thousand asks.
+// Gives the buyer role LotChoice, which finds what its job could bid for and lease once for each height and
+// price. The role plans at every event, and the market may hold a hundred thousand asks.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace assay::node {
 
-/// Of one job. Both functions REQUIRE that `state` is the one behind the block of `height`.
+/// For one job. Both functions REQUIRE that `state` is the state after the block of `height`.
 class LotChoice {
 public:
-    /// offers_for(). Valid until the next call.
+    /// As offers_for(). Valid until the next call.
     const std::vector<ClassOffer>& offers(const contracts::StateView& state, const contracts::JobTerms& job,
                                           std::uint64_t height, base::Amount price);
-    /// choose_lease().
+    /// As choose_lease().
     std::optional<contracts::LeaseTake> lease(const contracts::StateView& state, const contracts::Job& job,
                                               std::uint64_t height, base::Amount price);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a process MinerRole, which asks a price for jobs, trains the slots it is dealt, commits, serves the
-// starts of drawn runs, reveals, serves its updates.
+// Gives a process MinerRole, which asks a price for jobs, trains the slots that it is dealt, commits, serves
+// the starts of drawn runs, reveals, and serves its updates.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@
 
 namespace assay::node {
 
-/// A fault that a devnet miner plants on purpose. Without a round it is planted in every round.
+/// A fault that a devnet miner plants on purpose; in every round if no round is given.
 struct PlannedDrill {
     std::optional<std::uint32_t> round;
     worker::Drill drill;
@@ -33,18 +33,21 @@ struct MinerOptions {
     base::Amount ask;  ///< the least it works for, base units per work unit
     std::vector<PlannedDrill> drills;
     Misconducts conducts;  ///< drills of the role; none of an honest one
-    /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
-    /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
+    /// The most that a job may lock for one slot, and for all slots that it could deal to this miner in a
+    /// round. A job that could lock more gets no ask, because two verifiers together can make the miner lose
+    /// a bond.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
     base::Amount lock_job = base::units(60 * base::kUnitsPerToken);
     WorkingHours hours = {};                         ///< in which it takes on work
-    std::optional<PowerTerms> power = std::nullopt;  ///< nothing: as noted by a process before this one
-    /// Its machine is on offer in the market between jobs, and it asks in no job's own auction; its price is
-    /// `ask`, or what its owner orders meanwhile (price_order.hpp). Nothing: the other way round.
+    std::optional<PowerTerms> power = std::nullopt;  ///< nothing: as an earlier process noted it
+    /// If set, it offers its machine in the market between jobs and asks in no job's own auction. Its price
+    /// is `ask`, or what its owner orders meanwhile (price_order.hpp). Nothing: it asks in the jobs' auctions
+    /// and offers no lot.
     std::optional<LotTerms> trade = std::nullopt;
 };
 
-/// What a miner keeps of one slot's round, on disk before anything about it is said on the ledger.
+/// What a miner keeps of one slot's round. It is on disk before the miner sends anything about it to the
+/// ledger.
 struct SlotWork {
     base::Hash256 job;
     std::uint32_t round = 0;
@@ -52,17 +55,17 @@ struct SlotWork {
     program::TraceRecord trace;  ///< so far, or complete
     std::vector<BlobId> boundary_blobs;
     BlobId update_blob;              ///< zero until complete, and when diverged
-    base::Hash256 salt;              ///< the slot's: of its seal and of every leaf of its trace
+    base::Hash256 salt;              ///< of the slot's seal and of every leaf of its trace
     program::FirstStateParts start;  ///< of its first state, once complete
     bool complete = false;
-    std::vector<std::string> devices;  ///< that trained any of it, each once
+    std::vector<std::string> devices;  ///< the devices that trained any of it, each once
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         fields_before_devices(self, visit);
         visit(self.devices);
     }
-    /// All that a note had before it named devices.
+    /// The fields of a note from before notes named devices.
     template <class Self, class V>
     static void fields_before_devices(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
@@ -70,11 +73,11 @@ struct SlotWork {
     }
 };
 
-/// A SlotWork from its note, also from one without devices: a miner that is upgraded between commit and
-/// reveal has its salt nowhere else. Nothing where the bytes are exactly neither.
+/// Decodes a SlotWork from its note, also from an older note without devices: a miner that is upgraded
+/// between commit and reveal has its salt nowhere else. Nothing when the bytes are neither.
 std::optional<SlotWork> slot_work_of(base::ByteView note);
 
-/// What the reveals of a round call the updates, on disk: the ledger's state forgets it with the round.
+/// The update that a slot's reveal named. Kept on disk because the ledger's state forgets it with the round.
 struct NamedUpdate {
     std::uint32_t slot = 0;
     base::Hash256 root;
@@ -92,7 +95,7 @@ struct NamedUpdates {
     }
 };
 
-/// The note that keeps a SlotWork.
+/// Name of the note that keeps a SlotWork.
 std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot);
 
 class MinerRole final : public FollowingRole {
@@ -106,60 +109,60 @@ private:
     bool forget_work_of(const std::string& device) override;
     /// Reads what its owner wants, at each block and by the clock.
     void look_at_order();
-    /// Whether it may ask for jobs and places: its owner lets it, and it is one of the hours for that.
+    /// Whether it may ask for jobs and places: its owner allows it, and the time is within the working hours.
     bool takes_on_work();
-    /// The same of this job: where a slot's time is known, it ends within these hours.
+    /// The same for this job: a slot also ends within these hours, if its time is known.
     bool takes_on(const contracts::Job& job);
-    /// What it measured, as noted here or by a process before this one.
+    /// The pace that it measured, as this or an earlier process noted it.
     MinerPace& pace_note();
     void keep_pace();
-    /// Keeps ask and cost of power where the commands of the home find them, once.
+    /// Notes ask and cost of power once, where the commands of the home find them.
     void note_terms();
-    /// A slot was trained here as a whole, in so long.
+    /// Notes that the whole slot was trained here in `ns`.
     void measure_slot(const SlotWork& work, std::uint64_t ns);
-    /// What an hour of the job's work brings at the price, and what its power costs: once for each job, in
-    /// the log.
+    /// Logs, once for each job, what an hour of its work brings at the price and what its power costs.
     void say_what_it_brings(const contracts::Job& job, base::Amount price);
-    /// What it must not end before; empty: nothing.
+    /// The work that still needs this process; empty: none.
     std::string still_needed_for();
-    /// Ends the role where it drains and nothing needs it.
+    /// Ends the role if it drains and no work needs it.
     void end_if_drained();
     /// What it does in the market between jobs, and for the job that leases it.
     void plan_trade();
-    /// What is on offer now; nothing: no lot, because it does not trade, or its owner lets it take on no work
-    /// that lasts as long as a lot, or a job with an auction of its own counts on it.
+    /// The terms on offer now. Nothing when it offers no lot: it does not trade, its owner allows no work
+    /// that lasts as long as a lot, or a job with its own auction counts on it.
     std::optional<LotTerms> lot_on_offer();
-    /// Says once when the free stake does not cover a sealed lot's deposit.
+    /// Whether the free stake covers a sealed lot's deposit; logs it once when it does not.
     bool covers_lot_deposit();
     void seal_lot(const LotTerms& terms);
     void open_lot();
     [[nodiscard]] base::Hash256 seal_of(const SealedLot& lot) const;
-    /// Has the data of the job that leases this machine here, and the job open where the worker is free.
+    /// Fetches the data of the job that leases this machine, and opens the job if the worker is free.
     void prepare_leased();
-    /// Whether a slot of its own waits for the worker, whichever job's.
+    /// Whether a slot of its own, of any job, waits for the worker.
     [[nodiscard]] bool has_slot_to_train() const;
     void plan_bidding(const contracts::Job& job);
-    /// What it seals: its ask, or what a bidder of Misconduct::kSnipingBidder seals in its place.
+    /// The price that it seals: its ask, or with Misconduct::kSnipingBidder another.
     [[nodiscard]] base::Amount sealed_price() const;
     /// Whether it opens its sealed ask at this height. An honest miner always does.
     [[nodiscard]] bool opens_ask(const contracts::Job& job) const;
     /// Whether what the job could lock is within the limits; says so once, in the log.
     bool locks_within_limits(const contracts::Job& job);
-    /// Whether the free stake covers a slot of this job, beside what other jobs may lock that it asked for or
-    /// has a place in: an ask that it cannot hold wins nothing and risks its deposit. Says so once for each
-    /// job.
+    /// Whether the free stake covers a slot of this job in addition to what other jobs may lock in which it
+    /// has asked or has a place. An ask without that stake wins nothing and risks its deposit. Logs it once
+    /// for each job.
     bool can_hold(const contracts::Job& job);
-    /// Whether the store holds what the job can make it keep, beside what is pinned and other jobs may take
-    /// (room_to_keep.hpp). Says so once for each job.
+    /// Whether the store has room for what the job can make it keep, in addition to what is pinned and other
+    /// jobs may take (room_to_keep.hpp). Logs it once for each job.
     bool can_keep(const contracts::Job& job);
-    /// The most of it, at the stake that there is: every open claim locks a bond.
+    /// The most bytes that the job can make it keep. Its stake limits them, since every open claim locks a
+    /// bond.
     [[nodiscard]] std::uint64_t most_kept(const contracts::Job& job) const;
-    /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
+    /// Whether an ask needs no trust in the buyer. If it does, starts what is missing.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
     /// Takes an open place of the job, once everything is here that its next round needs.
     void plan_join(const contracts::Job& job);
-    /// Whether it is a member of another job that is not over, or asked to be one.
+    /// Whether it has a place in another job that is not over, or asked for one.
     bool has_place_beside(const base::Hash256& id);
     void plan_slot(const contracts::Job& job, const contracts::Round& round,
                    const contracts::SlotRound& slot);
@@ -170,49 +173,49 @@ private:
         base::Hash256 carried_root;
         std::optional<StateFiles> carried;
     };
-    /// The state that a slot goes on with, once it is here; fetched from whoever recomputed it or handed it
-    /// on.
+    /// The state that a slot goes on with, once it is here. Fetched from the verifiers that recomputed it or
+    /// the miner that handed it on.
     std::optional<StateFiles> carried_files(const contracts::CarriedIn& carried, const contracts::Job& job,
                                             std::uint32_t slot);
     /// A slot at work in the worker.
     struct Training {
         RequestId request = 0;
         std::uint64_t began_ns = 0;
-        std::size_t from = 0;                     ///< boundaries that there were
-        std::optional<std::uint64_t> segment_ns;  ///< that one takes where it is trained
+        std::size_t from = 0;                     ///< boundaries that existed when it began
+        std::optional<std::uint64_t> segment_ns;  ///< time of one segment on its device
     };
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
-    /// Whether a device of the worker has nothing of the role's own to do.
+    /// Whether a device of the worker is free of the role's own requests.
     [[nodiscard]] bool has_free_device() const;
-    /// Whether a slot of this job can begin beside what is at work.
+    /// Whether a slot of this job can begin next to what is at work.
     [[nodiscard]] bool may_begin(const contracts::Job& job) const;
-    /// Its slots of the running round, those first that are nearest to their end.
+    /// Its slots of the running round, those nearest to their end first.
     std::vector<contracts::SlotRound> own_slots(const contracts::Job& job);
-    /// Takes the time of a slot's segments, after one of them.
+    /// Measures the time of a slot's segments, after one of them.
     void measure(const SlotWork& work);
     void note_pace();
-    /// What a block takes, at the least: a network may make them more slowly than its ledger allows, and a
-    /// slot that is given up too soon costs more than one in vain.
+    /// The least time of a block, by this round's pace. A network may make blocks more slowly than its ledger
+    /// allows, and giving up a slot too soon costs more than training one in vain.
     [[nodiscard]] std::uint64_t block_ns() const;
-    /// Nanoseconds until the round's phase ends at the earliest: at the quickest pace of blocks since the
-    /// devices began to work, and never a quicker one than the ledger allows. Nothing where heights say
-    /// nothing of time.
+    /// Nanoseconds until the earliest end of the round's phase, at the quickest pace of blocks since the
+    /// devices began to work, but never quicker than the ledger allows. Nothing when heights tell no time.
     [[nodiscard]] std::optional<std::uint64_t> time_left(const contracts::Round& round) const;
     [[nodiscard]] std::uint64_t segments_left(const contracts::Job& job, const SlotWork& work) const;
-    /// Whether the slot can be done before the round's commits end, at the quickest segment of this round;
-    /// says once in the log when it cannot.
+    /// Whether the slot can be done before the round's commits end, at the time of this round's quickest
+    /// segment; logs it once when it cannot.
     bool in_time(const contracts::Job& job, const contracts::Round& round, const SlotWork& work);
-    /// Takes a slot that will be late from its device where a quicker one is free, once for each slot.
+    /// Takes a slot that will be late from its device if a quicker device is free, once for each slot.
     void move_late_slots(const contracts::Job& job, const contracts::Round& round);
-    /// Whether the base state of the running round is being made here, or what that takes is being fetched:
-    /// wherever the state before and the names of its updates are here, until one of them is not served.
+    /// Whether the base state of the running round is being made here, or its updates are being fetched. This
+    /// is done when the previous base state and the names of the updates are here, until one of the updates
+    /// is not served.
     bool makes_base(const contracts::Job& job);
     bool make_base(const contracts::Job& job);
-    /// Keeps what the round's updates are called, for the merge of its accepted ones.
+    /// Notes the names of the round's updates, for the merge of the accepted ones.
     void note_updates(const contracts::Job& job, const contracts::Round& round);
-    /// As noted, or as a process before this one noted them; null: nobody did.
+    /// The names that this or an earlier process noted; null: none.
     const NamedUpdates* updates_of(const base::Hash256& job, std::uint32_t round);
-    /// Takes over the notes of processes before this one, once: those of rounds that are over are removed.
+    /// Reads the notes of earlier processes, once. Removes those of rounds that are over.
     void take_over_notes();
     void forget_updates(const std::function<bool(const base::Hash256& job, std::uint32_t round)>& is_over);
     /// The request for a merge, and the blobs of its updates in the same order.
@@ -220,28 +223,28 @@ private:
         worker::Merge request;
         std::vector<BlobId> updates;
     };
-    /// Nothing: the updates' names are not here, or somebody's bytes were not served.
+    /// Nothing when the updates' names are not here, or one of the updates was not served.
     std::optional<OwnMerge> own_merge(const contracts::Job& job, const contracts::Round& before);
     [[nodiscard]] bool may_make_base(const contracts::Job& job) const;
     void on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer);
     void on_train_frame(const SlotKey& key, const WorkerAnswered& answer);
     void on_boundary(SlotWork& work, const WorkerAnswered& answer);
-    /// `whole`: all of it was trained at one time.
+    /// `whole`: the slot was trained in one piece.
     void on_trained(SlotWork& work, const WorkerAnswered& answer, bool whole);
-    /// The store did not take what was trained: nothing more is for a while.
+    /// Stops training for a while, because the store did not take what was trained.
     void stop_training(const SlotWork& work);
-    /// Whether every state that it may have to serve is in the store.
+    /// Whether the store has every state that the miner may have to serve.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
-    /// False: the disk does not take the note of it.
+    /// Gives the slot up. False when the disk does not take the note of it.
     bool lose(SlotWork& work, const std::string& why);
-    /// Whether the ledger will find the trace to begin with the round's base: what it would refuse to open
-    /// must not be committed.
+    /// Whether the trace begins with the round's base. The ledger would refuse to open any other trace, so
+    /// the miner must not commit it.
     bool begins_rightly(const contracts::Job& job, const SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
-    /// Opens the starts of the drawn runs, and lets peers have those states: of the slot nothing else is
-    /// given to anybody before everything about it is sealed and opened.
+    /// Opens the starts of the drawn runs, and lets peers have those states. Peers get nothing else of the
+    /// slot before everything about it is sealed and opened.
     void serve(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
-    /// Lets peers have these arrays of the state at a boundary, and its head; false: the disk refuses.
+    /// Lets peers have these arrays of the state at a boundary, and its head. False when the disk refuses.
     bool serve_state(const contracts::Job& job, const BlobId& head,
                      std::span<const program::StateArray> arrays);
     void reveal(const contracts::Job& job, const SlotWork& work);
@@ -254,7 +257,7 @@ private:
     void keep_own(std::set<BlobId>& needed);
     /// Whether a request of its own is at work in the worker.
     [[nodiscard]] bool is_working() const { return !training_.empty() || making_base_; }
-    /// What it planted in a round.
+    /// The faults that it plants in a round.
     [[nodiscard]] std::vector<worker::Drill> drills_of(std::uint32_t round) const;
     [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
     void forget_ended_jobs();
@@ -271,7 +274,7 @@ private:
     /// The last height, and the quickest that blocks have come since the devices began to work.
     struct Pace {
         std::uint64_t height = 0;
-        std::uint64_t ns = 0;  ///< when it was seen
+        std::uint64_t ns = 0;  ///< when that height was seen
         std::uint64_t gaps = 0;
         std::uint64_t quickest_ns = UINT64_MAX;  ///< of them
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a miner that is told to pause or to drain asks for nothing more, and how one that drains knows that
-// nothing needs it.
+// How a miner with the order to pause or drain asks for no new work, and how one that drains knows that no
+// work needs it.
 #include <algorithm>
 
 #include "contracts/rules/claim/tables.hpp"
@@ -49,8 +49,8 @@ std::string bound_by(const contracts::StateView& state, const contracts::Job& jo
     return {};
 }
 
-/// Whether whoever wants the miner's lot of the running epoch may still lease it: while the clock runs, it
-/// cannot be withdrawn.
+/// Whether a job may still lease the miner's lot of the running epoch. While the clock runs, the lot cannot
+/// be withdrawn.
 bool may_be_leased(const contracts::StateView& state, const base::PublicKey& miner) {
     const contracts::MarketClock clock = contracts::read_market_clock(state);
     const auto lot = contracts::read_lot(state, clock.epoch, miner);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a miner's owner allows: in which hours it takes on work, and at which cost of power. What it measures
-// of its own work is kept over restarts.
+// The limits that a miner's owner sets: the hours in which it takes on work, and the cost of power. The pace
+// that it measures is kept over restarts.
 #include <algorithm>
 #include <utility>
 

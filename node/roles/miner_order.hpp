@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the miner and the commands of its home MinerOrder, what the owner wants of it: a small file among the
-// role's notes, written by `assay miner pause`, `drain` and `resume`, read by the process while it works.
+// Gives the miner and the commands of its home MinerOrder, the owner's order to it. `assay miner pause`,
+// `drain` and `resume` write it to a small file among the role's notes, and the process reads it while it
+// works.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace assay::node {
 
 enum class MinerOrder : std::uint8_t {
     kWork = 1,
-    kPause = 2,  ///< ask for nothing more, go on with what it has
-    kDrain = 3,  ///< the same, and end once nothing needs the process any more
+    kPause = 2,  ///< ask for no new work, go on with what it has
+    kDrain = 3,  ///< the same, and end once no work needs the process
 };
 /// "work", "pause", "drain".
 std::string_view to_text(MinerOrder order);
@@ -32,7 +33,7 @@ struct OrderNote {
     }
 };
 
-/// kWork where there is no note. kFailure when it cannot be read, or is no order.
+/// kWork when there is no note. kFailure when it cannot be read, or is no order.
 base::Outcome<MinerOrder> read_order(DiskPort& notes);
 /// All or nothing, and on disk when it returns.
 base::Outcome<void> write_order(DiskPort& notes, MinerOrder order);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the miner and the commands of its home what its work brings and what its power costs: the price that
-// the owner states, and the pace that the miner measures, kept among its notes.
+// Gives the miner and the commands of its home what its work brings and what its power costs. Both follow
+// from the price that the owner states and the pace that the miner measures; they are kept among its notes.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace assay::node {
 
-/// What the owner says of the machine's power.
+/// What the owner states about the machine's power.
 struct PowerTerms {
-    std::uint32_t watts = 0;  ///< that it draws while it trains
+    std::uint32_t watts = 0;  ///< drawn while it trains
     base::Amount price;       ///< of a kilowatt-hour
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -25,7 +25,7 @@ struct PowerTerms {
     friend bool operator==(const PowerTerms&, const PowerTerms&) = default;
 };
 
-/// How long work of one class took here: the last slots, older ones counting less and less.
+/// How long work of one class took here, over the last slots; older slots count less and less.
 struct ClassPace {
     program::Family family = program::Family::kGpt2;
     program::Profile profile = program::Profile::kF32;
@@ -52,28 +52,28 @@ struct MinerPace {
 };
 
 inline constexpr std::string_view kPaceNote = "miner-pace";
-/// Empty where there is no note. kFailure when it cannot be read, or is none.
+/// Empty when there is no note. kFailure when it cannot be read, or does not decode.
 base::Outcome<MinerPace> read_pace(DiskPort& notes);
 base::Outcome<void> write_pace(DiskPort& notes, const MinerPace& pace);
 
-/// That of the job's class; unknown where no slot of it was measured.
+/// The pace of the job's class; not known() when no slot of the class was measured.
 ClassPace pace_for(const MinerPace& pace, const contracts::JobTerms& job);
-/// Counts a slot of the job, which took `ns`.
+/// Adds a slot of the job, which took `ns`.
 void add_slot(MinerPace& pace, const contracts::JobTerms& job, std::uint64_t ns);
 
-/// Nanoseconds that so much work takes; nothing where the pace is not known.
+/// Nanoseconds that `units` of work take; nothing when the pace is not known.
 std::optional<std::uint64_t> time_of(const ClassPace& pace, std::uint64_t units);
-/// What the power of so much work costs, rounded up; nothing where the pace is not known.
+/// Cost of the power for `units` of work, rounded up; nothing when the pace is not known.
 std::optional<base::Amount> power_cost(const PowerTerms& power, const ClassPace& pace, std::uint64_t units);
 
 /// What an hour of work of a class brings at a price, and what its power costs.
 struct HourOfWork {
     std::uint64_t units = 0;
     base::Amount earned;
-    std::optional<base::Amount> power;  ///< nothing where the owner has not said what it costs
+    std::optional<base::Amount> power;  ///< nothing when the owner has stated no cost
     [[nodiscard]] bool pays() const { return !power || earned >= *power; }
 };
-/// Nothing where the pace is not known.
+/// Nothing when the pace is not known.
 std::optional<HourOfWork> hour_of_work(const ClassPace& pace, base::Amount price,
                                        const std::optional<PowerTerms>& power);
 

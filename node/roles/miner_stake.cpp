@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of its stake and of its store a miner lets a job have: what its owner allows, and what other jobs
+// How much of its stake and of its store a miner gives to a job: what its owner allows, and what other jobs
 // leave.
 #include <algorithm>
 

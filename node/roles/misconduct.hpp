@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles and commands the misconduct that a role of a devnet can be told to show (`--drill NAME`): what
-// it withholds, leaves out or says without computing it. Faults of a worker are drill_spec.hpp's.
+// Gives roles and commands Misconduct, the cheating that a role of a devnet can be told to show (`--drill
+// NAME`): what it withholds, leaves out or claims without computing it. drill_spec.hpp has the faults of a
+// worker.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ enum class Misconduct : std::uint8_t {
 
 struct MisconductRow {
     Misconduct conduct;
-    std::string_view name;  ///< the simulator's, which has the same strategies
+    std::string_view name;  ///< the name of the same strategy in the simulator
     WorkRole role;
     std::string_view text;  ///< what the party does, for people
 };
@@ -50,19 +51,19 @@ struct MisconductRow {
 /// One row a conduct, in the order of the enum.
 std::span<const MisconductRow> misconduct_rows();
 std::string_view to_text(Misconduct conduct);
-/// Of a role; nothing: it has none of this name.
+/// The role's misconduct of this name; nothing when it has none.
 std::optional<Misconduct> find_misconduct(WorkRole role, std::string_view name);
 std::vector<std::string> misconduct_names(WorkRole role);
-/// "NAME: text; NAME: text", of a role.
+/// "NAME: text; NAME: text" for a role.
 std::string misconduct_help(WorkRole role);
 
-/// kUsage on a chain that is no devnet: nobody shows misconduct there on purpose.
+/// kUsage on a chain that is no devnet: drills are allowed only on a devnet.
 base::Outcome<void> check_may_drill(std::string_view chain_id);
 
-/// Whether a verifier of this conduct stands with a miner whom it has to know (`--accomplice`).
+/// Whether a verifier with this misconduct helps a miner that it has to know (`--accomplice`).
 bool needs_accomplice(Misconduct conduct);
 
-/// Those that a role shows; none by default.
+/// The set of misconducts that a role shows; empty by default.
 class Misconducts {
 public:
     void add(Misconduct conduct) { bits_ |= bit(conduct); }

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives roles onboarding: what the owner key must sign before a node key can work: registration of the
-// key, of the role, and stake.
+// SPDX-License-Identifier: Apache-2.0 Gives roles onboarding, what the owner key must sign before a node key
+// can work: registration of the key, registration of the role, and stake.
 #pragma once
 
 #include <functional>
@@ -21,7 +20,7 @@ struct OnboardingWants {
     base::PublicKey node;
     contracts::Signature node_proof;  ///< prove_node_key(node key, owner, chain id)
     std::string endpoint;
-    base::Amount stake;  ///< free and bonded together; of a buyer what it challenges with, or none
+    base::Amount stake;  ///< free and bonded together; for a buyer the stake for its challenges, or none
 };
 
 using OfferHandler = std::function<void(const std::string& name, contracts::Payload payload)>;
@@ -29,8 +28,8 @@ using OfferHandler = std::function<void(const std::string& name, contracts::Payl
 /// Offers the next missing step, if any. True when nothing is missing.
 bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const OfferHandler& offer);
 
-/// The name of the step that onboard() would offer, for whoever has no key at hand: nothing when none is
-/// missing. `wants` needs no owner, proof and endpoint.
+/// The name of the step that onboard() would offer, for callers without the owner key. Nothing when no step
+/// is missing. `wants` needs no owner, proof or endpoint.
 std::optional<std::string> missing_step(const contracts::StateView& state, const OnboardingWants& wants);
 
 /// Whether `node` is registered for the role; a buyer's node key needs no role.

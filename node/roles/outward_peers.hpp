@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles who opens calls to whom because a miner accepts no connection (node/seams/outward.hpp).
+// Gives roles the peers between which a miner that accepts no connection opens calls
+// (node/seams/outward.hpp).
 #pragma once
 
 #include <set>
@@ -10,11 +11,12 @@
 
 namespace assay::node {
 
-/// The verifiers of the jobs on whose rosters `me` is, ascending: to these a miner opens its calls.
+/// The peers to which the miner `me` opens its calls: the verifiers of the jobs whose rosters it is on,
+/// ascending.
 std::vector<OutwardPeer> outward_peers(const contracts::StateView& state, const base::PublicKey& me);
 
-/// The miners of the jobs for which `me` is enlisted that say on the ledger, each of itself, that they accept
-/// no connection: of these a verifier takes calls.
+/// The miners from which the verifier `me` takes calls: those of the jobs for which it is enlisted whose own
+/// endpoint on the ledger says that they accept no connection.
 std::set<base::PublicKey> outward_miners(const contracts::StateView& state, const base::PublicKey& me);
 
 }  // namespace assay::node

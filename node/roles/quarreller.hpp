@@ -15,25 +15,26 @@
 
 namespace assay::node {
 
-/// The plan that the conducts of a role come to; Quarrel::kNone: it plays honestly.
+/// The plan that a role's misconducts ask for; Quarrel::kNone: it plays honestly.
 QuarrelPlan quarrel_plan(const Misconducts& conducts);
 
 class Quarreller {
 public:
     using Offer = std::function<void(const std::string& name, contracts::Payload payload)>;
 
-    /// `accomplice`: node key of the miner that it stands with (needs_accomplice()). `log` must outlive it.
+    /// `accomplice`: node key of the miner that it helps (needs_accomplice()). `log` must outlive it.
     Quarreller(const Misconducts& conducts, const base::PublicKey& me,
                std::optional<base::PublicKey> accomplice, Log& log, Offer offer);
 
-    /// Whether it plays the games of its role.
+    /// Whether it plays its role's games in place of the honest player.
     [[nodiscard]] bool plays() const { return plan_.quarrel != Quarrel::kNone; }
 
     /// After every event: offers the next move of each job that is due.
     void follow(const contracts::StateView& state, std::uint64_t height);
 
 private:
-    /// Whose claims it challenges: who griefs all but its accomplice's, who throws and stalls those alone.
+    /// The miners whose claims it challenges. A griefer challenges all but its accomplice, or with
+    /// kDisputeDelay only the first of them; one that throws or stalls challenges only its accomplice.
     [[nodiscard]] std::set<base::PublicKey> targets(const contracts::Job& job) const;
 
     const QuarrelPlan plan_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives a cheat its moves in disputes: challenges, picks, posts, witnesses and concessions that no honest
-// role would make. A pure function of the ledger's state, for the simulator and for drills of roles.
+// role makes. They are a pure function of the ledger's state, for the simulator and for drills of roles.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace assay::node {
 
-/// How a party plays games, beside its role or in place of it.
+/// How a party plays games, in addition to its role or in place of it.
 enum class Quarrel : std::uint8_t {
     kNone,
-    kGriefs,    ///< challenges claims of honest miners, points at random, and says nothing more, or concedes
-    kThrows,    ///< challenges claims of its accomplices, concedes, and calls vouchers where they conceded
-    kStalls,    ///< challenges claims of its accomplices and says nothing more
-    kConcedes,  ///< of a claimant: concedes every game
-    kCrafts     ///< of a claimant: posts what nobody computed, and opens a long witness of nothing
+    kGriefs,    ///< challenges claims of honest miners, picks at random, then stays silent or concedes
+    kThrows,    ///< challenges claims of its accomplices, concedes, and calls vouchers when they conceded
+    kStalls,    ///< challenges claims of its accomplices, then stays silent
+    kConcedes,  ///< as claimant: concedes every game
+    kCrafts     ///< as claimant: posts hashes that nobody computed, and opens a long witness of nothing
 };
 
 struct QuarrelPlan {
     Quarrel quarrel = Quarrel::kNone;
-    std::uint32_t challenges_each = 0;  ///< that it opens against a claim
-    /// Points at random until the claimant has to open a witness, in every other game; needs claimants that
-    /// have one. Else it stops before that.
+    std::uint32_t challenges_each = 0;  ///< how many it opens against one claim
+    /// In every other game it picks at random until the claimant has to open a witness; needs claimants that
+    /// have one. Otherwise it stops before that.
     bool to_the_end = false;
 };
 
-/// What a party of this plan sends at this height; nothing: it is silent. `targets`: the nodes whose claims
-/// it challenges; who throws and stalls stands with them, and calls none of them. Of the job's games and
-/// claims alone.
+/// What a party of this plan sends at this height about the job's games and claims; nothing: it is silent.
+/// `targets`: the nodes whose claims it challenges. A party that throws or stalls is their accomplice, and
+/// calls none of them.
 std::optional<contracts::Payload> next_quarrel(const contracts::StateView& state, const base::Hash256& job,
                                                std::uint64_t height, const base::PublicKey& me,
                                                const QuarrelPlan& plan,

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives roles a keeper of the latest receipt of the ledger's validators, kept in the home: what shows
-// later that a copy of the ledger is cut or that it is another one (assay audit ledger).
+// SPDX-License-Identifier: Apache-2.0 Gives roles ReceiptKeeper, which keeps the latest receipt of the
+// ledger's validators in the home. The receipt shows later whether a copy of the ledger is cut off, or is
+// another ledger (assay audit ledger).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace assay::node {
 
-/// The name it is kept under (DiskPort); the disk of a process writes into HOME/jobs.
+/// Its name for DiskPort. The disk port of a process writes to HOME/jobs.
 inline constexpr std::string_view kReceiptFile = "receipt";
 
 class ReceiptKeeper {
@@ -22,9 +22,9 @@ public:
     ReceiptKeeper(DiskPort& disk, std::string chain_id, contracts::ValidatorSet validators)
         : disk_(disk), chain_id_(std::move(chain_id)), validators_(std::move(validators)) {}
 
-    /// Puts an encoded receipt in the place of the kept one, unless that is of a later block of this ledger;
-    /// one of another ledger gives way. kVerification when no validator signed it, else the disk's
-    /// error.
+    /// Replaces the kept receipt with this encoded one, unless the kept one is of a later block of this
+    /// ledger. A kept receipt of another ledger is always replaced. kVerification when no validator signed
+    /// it, else the disk's error.
     base::Outcome<void> keep(base::ByteView encoded);
 
 private:

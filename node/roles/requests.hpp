@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles Requests, numbers for questions to the ports, and what to do with each answer.
+// Gives roles Requests, which numbers their requests to the ports and calls the handler of each answer.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,8 @@ public:
     using WorkerHandler = std::function<void(const WorkerAnswered&)>;
 
     RequestId on_submit(SubmitHandler handler) { return keep(submits_, std::move(handler)); }
-    /// `asked`: called at most once, before the answer, when whoever owes the blob is being asked for it.
+    /// `asked`: called at most once, before the answer, when the holder that owes the blob is being asked for
+    /// it.
     RequestId on_blob(BlobHandler handler, std::function<void()> asked = {}) {
         const RequestId id = keep(blobs_, std::move(handler));
         if (asked) asked_.emplace(id, std::move(asked));
@@ -26,7 +27,7 @@ public:
     /// Called for every frame; forgotten after the last.
     RequestId on_worker(WorkerHandler handler) { return keep(workers_, std::move(handler)); }
 
-    // Answers to questions that nobody asked are ignored: they belong to a request that was given up.
+    // Answers with an unknown number are ignored: their request was given up.
     void answer(const SubmitDone& event) { take(submits_, event.request, event.reply); }
     void answer(const BlobAsked& event) {
         const auto asked = asked_.extract(event.request);

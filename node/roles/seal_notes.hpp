@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles that bid in the market the note of what they sealed, on disk before the seal is sent: without
-// its salt a seal cannot be opened, and its deposit is burned.
+// Gives roles that bid in the market SealNote, what they sealed. It is on disk before the seal is sent:
+// without its salt a seal cannot be opened, and its deposit is burned.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace assay::node {
 
 /// A sealed ask for a lot.
 struct SealedLot {
-    std::uint64_t epoch = 0;  ///< the running one when it was sealed
+    std::uint64_t epoch = 0;  ///< the epoch in which it was sealed
     contracts::LotClass kind;
     base::Amount price;
     std::uint32_t epochs = 0;
@@ -40,8 +40,8 @@ struct SealedBid {
     }
 };
 
-/// The last seals, newest last: one before may still have been on its way to a block when the next one was
-/// made, by a process that ended since.
+/// The last seals, newest last. Several are kept because an earlier one may still have been on its way to a
+/// block when the next one was made, by a process that has ended since.
 template <class Sealed>
 struct SealNote {
     std::vector<Sealed> sealed;
@@ -52,12 +52,12 @@ struct SealNote {
 
     static constexpr std::size_t kKept = 4;
 
-    /// The last one, if it was made in this epoch: it is sent again until it is in a block, unless what is
-    /// wanted has changed. Null: none was.
+    /// The last seal if it was made in this epoch, else null. It is sent again until it is in a block, unless
+    /// what is wanted has changed.
     [[nodiscard]] const Sealed* of_epoch(std::uint64_t epoch) const {
         return !sealed.empty() && sealed.back().epoch == epoch ? &sealed.back() : nullptr;
     }
-    /// Null: none is this one.
+    /// The first seal for which `is` holds; null: none.
     template <class Is>
     [[nodiscard]] const Sealed* find(Is is) const {
         const auto found = std::find_if(sealed.begin(), sealed.end(), is);
@@ -69,8 +69,8 @@ struct SealNote {
     }
 };
 
-/// Empty where there is no note. kFailure when it cannot be read, or is none: what is sealed could not be
-/// opened.
+/// Empty when there is no note. kFailure when it cannot be read or does not decode: the seals in it could
+/// then not be opened.
 template <class Sealed>
 base::Outcome<SealNote<Sealed>> read_seals(DiskPort& notes, const std::string& name) {
     ASSAY_ASSIGN(const auto kept, notes.read(name));

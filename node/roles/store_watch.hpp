@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles StoreWatch, what to say when the blob store fills up, before it refuses what a role has to
+// Gives roles StoreWatch, which warns when the blob store fills up, before it refuses what a role has to
 // keep.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace assay::node {
 
 class StoreWatch {
 public:
-    /// `percent`: of the room for blobs that stay (BlobFiles::percent_full). One line at each step; again
-    /// only after the store has been clearly below the first.
+    /// Returns a warning when `percent` (BlobFiles::percent_full) reaches a step. Each step warns once, and
+    /// again only after the store has been clearly below the first step.
     std::optional<std::string> look(unsigned percent) {
         constexpr std::array<unsigned, 2> kSteps = {80, 95};
         constexpr unsigned kClear = 70;
@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    unsigned said_ = 0;  ///< the last step that was said
+    unsigned said_ = 0;  ///< the last step that was warned about
 };
 
 }  // namespace assay::node

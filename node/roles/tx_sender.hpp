@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles TxSender, the transactions of one key, one in flight at a time, nonces from the followed
-// state. What is wanted is offered again and again from the state (a role's plan is a function of the
-// state), so an offer carries a name and repeats of a name are ignored until it is answered. What the
+// Gives roles TxSender, which sends the transactions of one key, one in flight at a time, with nonces from
+// the followed state. A role's plan is a function of the state, so it offers the same transaction again and
+// again. An offer therefore has a name, and repeats of the name are ignored until it is answered. What the
 // ledger will never accept is not sent again; what it may accept later is, with longer and longer pauses.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace assay::node {
 
-/// An offer that the ledger refused. `retry` is nothing when the reason is not known to this version: it is
-/// tried again as one that the state may change.
+/// An offer that the ledger refused. `retry` is nothing when this version does not know the reason; the offer
+/// is then tried again, as if a change of the state could make it acceptable.
 struct RefusedOffer {
     std::string name;
     contracts::TxType type = contracts::TxType::kTransfer;
@@ -33,27 +33,28 @@ class TxSender {
 public:
     using OnRefused = std::function<void(const RefusedOffer&)>;
 
-    /// `ledger`, `log` and `key` must outlive the sender. `on_refused` is called once for each reason that an
-    /// offer is refused for, not at every repetition. Expiry is 100,000 blocks after the followed height.
+    /// `ledger`, `log` and `key` must outlive the sender. `on_refused` is called once for each reason for
+    /// which an offer is refused, not at every repetition. Expiry is 100,000 blocks after the followed
+    /// height.
     TxSender(LedgerPort& ledger, Log& log, Requests& requests, const base::SecretKey& key,
              std::string chain_id, OnRefused on_refused = {});
 
     /// `handler` gets the encoded receipt of every accepted transaction.
     void on_receipt(std::function<void(base::ByteView)> handler) { on_receipt_ = std::move(handler); }
 
-    /// Begins a plan at the followed height: what was offered before and not sent is forgotten, since the
-    /// state may hold it by now.
+    /// Begins a plan at the followed height. Forgets offers that were not sent, since the state may hold them
+    /// by now.
     void begin(std::uint64_t height);
 
-    /// Queues a transaction unless one of this name waits, or was accepted at a height not yet followed, or
-    /// this very payload was refused for ever, or refused and its pause is not over.
+    /// Queues a transaction, unless one of this name waits or was accepted at a height not yet followed, or
+    /// this very payload was refused for ever, or was refused and its pause is not over.
     void offer(const std::string& name, contracts::Payload payload);
 
     /// Sends the next one when none is in flight. Call after every block and every answer.
     void pump(const contracts::StateView& state, std::uint64_t height);
 
-    /// The other clock beside heights, since blocks may stop: call it twice a second. A pause of n ends after
-    /// n blocks or n ticks.
+    /// Second clock besides heights, since blocks may stop. Call it twice a second. A pause of n ends after n
+    /// blocks or n ticks.
     void tick();
 
     /// Whether a transaction is queued, or in flight, or accepted at a height that is not followed yet.
@@ -76,7 +77,7 @@ private:
             return now >= height || ticks >= tick;
         }
     };
-    /// What is known of a payload that was refused.
+    /// What is known about a refused payload.
     struct Past {
         LedgerRefusal refusal;
         bool for_ever = false;
@@ -101,7 +102,7 @@ private:
     std::uint64_t height_ = 0;  ///< followed
     std::uint64_t ticks_ = 0;
     std::uint64_t sent_at_ = 0;          ///< followed height when the one in flight was sent
-    Pause pause_;                        ///< of everything: no answer, a busy node, a nonce that is behind
+    Pause pause_;                        ///< of all sending: no answer, a busy node, a nonce that is behind
     std::uint64_t settles_at_ = 0;       ///< the accepted transaction's block, until it is followed
     std::string settling_;               ///< its name
     std::optional<std::string> failed_;  ///< last failure logged, so that a repeated one is logged once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a home its notes of devices that were found to compute other bits. The process that finds one may end
-// before it knows from the ledger which of the device's work counts already: the next one reads of it here,
-// and forgets the rest, whatever it computes on.
+// Gives a home its notes of devices that were found to compute wrong bits. The process that finds such a
+// device may end before it knows from the ledger which of the device's work is already sealed. The next
+// process then reads the note and forgets the rest, whatever device it computes on itself.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace assay::node {
 
-/// `device`: as answers name it (WorkerAnswered::device).
+/// Notes that a device is unsound. `device`: as answers name it (WorkerAnswered::device).
 base::Outcome<void> note_unsound(DiskPort& disk, const std::string& device);
 /// The devices that are noted.
 base::Outcome<std::vector<std::string>> noted_unsound(DiskPort& disk);
-/// Nothing of what the device gave is left to forget.
+/// Removes the note, when nothing of the device's work is left to forget.
 base::Outcome<void> remove_unsound_note(DiskPort& disk, const std::string& device);
 
 }  // namespace assay::node

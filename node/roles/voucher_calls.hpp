@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles whom they call next of those who vouched for a unit of a dead claim. A function of the ledger's
-// state: a role that starts again calls nobody twice.
+// Gives roles the vouchers for a unit of a dead claim that they call next. It is a function of the ledger's
+// state, so a role that restarts calls nobody twice.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@
 namespace assay::node {
 
 struct DueCalls {
-    /// Those that take no bond together; of those that take one a single one, as far as the free stake
-    /// reaches: the next one's bond depends on it.
+    /// All calls that take no bond, and at most one that takes a bond, if the free stake covers it: the bond
+    /// of the next call depends on it.
     std::vector<contracts::DisputeCall> calls;
-    /// The bond that the free stake does not reach for.
+    /// The bond that the free stake does not cover.
     std::optional<base::Amount> lacking;
 };
 
-/// What `me` can send in the block behind `height`. Nobody is called twice for one unit, nor who has lost a
-/// call about the claim: it has nothing left. REQUIRES that the claim of `killer` died in that game.
+/// The calls that `me` can send in the block after `height`. It calls nobody twice for one unit, and no
+/// verifier that has lost a call about the claim, which has nothing left. REQUIRES that the claim of `killer`
+/// died in that game.
 DueCalls calls_due(const contracts::StateView& state, const base::Hash256& job, const contracts::Game& killer,
                    const DisputedUnit& unit, const base::PublicKey& me, std::uint64_t height);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives all subscribers of a server one subscription to the service. Internal to node/rpc. Who waits for
-// the next block is an entry in a list; a thread serves them all.
+// Gives all subscribers of a server BlockFeed, one subscription to the service that they share. A subscriber
+// that waits for the next block is an entry in a list, and one thread serves them all. Internal to node/rpc.
 #pragma once
 
 #include <condition_variable>
@@ -15,11 +15,12 @@
 
 namespace assay::node {
 
-/// Waits for a block. The feed calls one of the two once for each wait; neither may block.
+/// A subscriber that waits for a block. For each wait the feed calls one of the two functions once; neither
+/// may block.
 class BlockWaiter {
 public:
     virtual ~BlockWaiter() = default;
-    /// The block can be read now: ask BlockFeed::read on a thread that may block.
+    /// The block can be read now, with BlockFeed::read on a thread that may block.
     virtual void block_here() = 0;
     virtual void feed_ended(const base::Error& why) = 0;
 };
@@ -29,18 +30,18 @@ class BlockFeed {
 public:
     /// `service` must outlive the feed.
     explicit BlockFeed(LedgerService& service);
-    /// Ends the subscription; nobody may wait any more.
+    /// Ends the subscription. REQUIRES that nobody waits.
     ~BlockFeed();
 
-    /// Calls `waiter` when the block of `height` exists: from this call, or later from the feed's thread.
+    /// Calls `waiter` when the block of `height` exists: inside this call, or later from the feed's thread.
     void wait(BlockWaiter& waiter, std::uint64_t height);
-    /// True when the waiter waited and now will not be called; false when it is being called, or was.
+    /// Ends a wait. True when the waiter will not be called; false when it is being called or was.
     [[nodiscard]] bool forget(BlockWaiter& waiter);
 
-    /// A block that exists. Blocks the caller as LedgerService does.
+    /// Returns a block that exists. Blocks the caller as LedgerService does.
     Outcome<std::shared_ptr<const BlockNotice>> read(std::uint64_t height);
 
-    /// Ends the subscription to the service; who waits stays in the list.
+    /// Ends the subscription to the service. Waiters stay in the list.
     void stop();
 
 private:
@@ -54,7 +55,7 @@ private:
     std::condition_variable_any wake_;
     std::uint64_t tip_ = 0;
     std::shared_ptr<const BlockNotice> newest_;
-    std::map<BlockWaiter*, std::uint64_t> waiting_;  ///< and the height that each waits for
+    std::map<BlockWaiter*, std::uint64_t> waiting_;  ///< waiters, and the height that each waits for
     std::jthread thread_;                            // last: it uses everything above
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives call limits the name and the address of who calls. Internal to node/rpc.
+// Gives call limits Caller, the name and the address of a caller. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -8,13 +8,13 @@
 
 namespace assay::node {
 
-/// Two names, because either alone can be multiplied: limits hold for both.
+/// Name and address, because a caller can multiply either one; limits hold for both.
 struct Caller {
-    /// The certificate under TLS. On loopback without TLS the connection: several honest roles share one
-    /// address there, and each has one connection.
+    /// With TLS the certificate. On loopback without TLS the connection, because several honest roles share
+    /// one address there, and each has one connection.
     std::string name;
-    std::string
-        address;  ///< without the port; of IPv6 the first 64 bits, which one subscriber gets as a whole
+    std::string address;  ///< without the port; for IPv6 the first 64 bits, since one subscriber gets all
+                          ///< addresses below them
 };
 
 /// `peer` as gRPC writes it ("ipv4:127.0.0.1:7400", "ipv6:%5B::1%5D:7400"); `certificate` in PEM, empty

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives roles and commands clients of a ledger node and of a blob holder. Every call has a deadline;
-// nobody answering is kUnreachable with the address and what to do about it.
+// SPDX-License-Identifier: Apache-2.0 Gives roles and commands clients of a ledger node and of a blob holder.
+// Every call has a deadline. When nobody answers, the error is kUnreachable, with the address and what to do.
 #pragma once
 
 #include <chrono>
@@ -25,14 +24,14 @@ struct ClientOptions {
     Traffic traffic = Traffic::kData;  ///< what a blob client's bytes count as (traffic.hpp)
 };
 
-/// Does not connect yet: kUsage when the address is malformed or off loopback without TLS.
+/// Makes a client; does not connect yet. kUsage when the address is malformed, or off loopback without TLS.
 base::Outcome<std::unique_ptr<LedgerService>> connect_ledger(const ClientOptions& options);
 base::Outcome<std::unique_ptr<BlobService>> connect_blobs(const ClientOptions& options);
 
-/// grpc.health.v1: success when the server there says SERVING.
+/// Succeeds when the server's health service (grpc.health.v1) answers SERVING.
 base::Outcome<void> check_health(const ClientOptions& options);
 
-/// Waits until check_health succeeds; the last error when `patience` is over.
+/// Waits until check_health succeeds. Returns the last error after `patience`.
 base::Outcome<void> wait_until_healthy(const ClientOptions& options, std::chrono::milliseconds patience);
 
 }  // namespace assay::node

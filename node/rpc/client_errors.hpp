@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives blob clients what a holder's answer means. Internal to node/rpc.
+// Gives blob clients the meaning of a holder's answer. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -11,7 +11,7 @@
 
 namespace assay::node {
 
-/// Why a holder gave nothing, and whose doing that is.
+/// Why a holder gave nothing, with the FetchFault.
 base::Failed<FetchFailure> by_status(const grpc::Status& status, const std::string& holder);
 
 /// kFailure for a list of leaves that is cut short.

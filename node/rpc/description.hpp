@@ -19,7 +19,7 @@ inline void write_description(const BlobDescription& description, v1::DescribeRe
     }
 }
 
-/// Of so many chunks; nothing when `bits` are not of as many, or one behind the end is set.
+/// Reads the bits of `chunks` chunks. Nothing when `bits` has another length, or a bit after the end is set.
 inline std::optional<std::vector<bool>> read_held(const std::string& bits, std::size_t chunks) {
     std::vector<bool> held;
     if (bits.empty()) return held;

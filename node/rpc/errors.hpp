@@ -12,16 +12,16 @@ namespace assay::node {
 
 grpc::Status to_status(const base::Error& error);
 
-/// What a client tells its user. Text from the other side is cut to 512 bytes and cleaned of control
-/// characters: it may be hostile.
+/// The error that a client shows to its user. Text from the other side may be hostile, so it is cut to 512
+/// bytes and cleaned of control characters.
 base::Error to_error(const grpc::Status& status, const std::string& address);
 
 /// For a call that is not admitted.
 grpc::Status too_many_calls();
-/// Whether it is that one; other messages have its code as well.
+/// Whether `status` is that of too_many_calls(); other messages have the same code.
 bool is_too_many_calls(const grpc::Status& status);
 
-/// At most 512 bytes of `text`, control characters made spaces: a peer's words, for people.
+/// A peer's text for people: at most 512 bytes, with control characters made spaces.
 std::string cleaned(std::string text);
 
 /// `text` as an error for an answer that breaks the protocol.

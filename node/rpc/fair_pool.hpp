@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives servers threads that take turns between callers, so that whoever asks for much waits for himself.
-// Internal to node/rpc.
+// Gives servers FairPool, threads that serve callers in turn, so that a caller with many requests delays only
+// itself. Internal to node/rpc.
 #pragma once
 
 #include <condition_variable>
@@ -14,12 +14,12 @@
 
 namespace assay::node {
 
-/// Thread-safe. What waits is bounded by the calls that were admitted (open_calls.hpp): each waits for one
-/// piece of work at most.
+/// Thread-safe. The admitted calls (open_calls.hpp) bound what waits, since each waits for at most one piece
+/// of work.
 class FairPool {
 public:
     explicit FairPool(int threads);
-    /// Does what still waits, then returns.
+    /// Runs what still waits, then returns.
     ~FairPool();
     FairPool(const FairPool&) = delete;
     FairPool& operator=(const FairPool&) = delete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a blob server the call of a holder that accepts no connection. Internal to node/rpc.
+// Gives a blob server LendCall, the call that a holder opens that accepts no connection. Internal to
+// node/rpc.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -16,12 +17,13 @@
 
 namespace assay::node {
 
-/// Challenges the caller, then carries questions and answers, one at a time: a question is out until it was
-/// sent and its answer is in. Holds no thread in between. What a caller sends unasked is not read before the
-/// next question, and is then no answer to it. Deletes itself when it is over.
+/// Challenges the caller to prove its key, then carries questions and answers, one at a time: the next
+/// question waits until the last one was sent and its answer has come. Holds no thread in between. A message
+/// that the caller sends unasked is not read before the next question, and then does not count as its answer.
+/// Deletes itself at its end.
 class LendCall final : public grpc::ServerBidiReactor<v1::LendAnswer, v1::LendAsk>, public OpenCall {
 public:
-    /// `desk`: null where no such calls are taken.
+    /// `desk`: null when no such calls are accepted.
     LendCall(OpenCalls& calls, OutwardDesk* desk, grpc::CallbackServerContext& context);
     /// Begins; returns what the service's method must return.
     LendCall* start();
@@ -49,7 +51,7 @@ private:
     v1::LendAnswer answer_;
 
     std::mutex mutex_;  ///< guards what follows
-    int out_ = 0;       ///< operations of gRPC: the question, its answer
+    int out_ = 0;       ///< gRPC operations under way: the question, its answer
     bool failed_ = false;
     bool ended_ = false;  ///< Finish() was called, or is about to be
 };

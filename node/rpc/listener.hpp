@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives services a gRPC server around each, with every limit set. Internal to node/rpc.
+// Gives each service a gRPC server with every limit set. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/impl/service_type.h>
@@ -17,7 +17,7 @@ class Adapter {
 public:
     virtual ~Adapter() = default;
     virtual grpc::Service& service() = 0;
-    /// Ends every call soon and lets none begin.
+    /// Ends every call soon, and admits none from now on.
     virtual void stop() = 0;
 };
 

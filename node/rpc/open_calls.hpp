@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives a server every call in progress, counted by kind, caller and address. Internal to node/rpc. No
-// call holds a thread while its client takes its time; one that makes no progress is cut.
+// SPDX-License-Identifier: Apache-2.0 Gives a server OpenCalls, its calls in progress, counted by kind,
+// caller and address. No call holds a thread while its client is slow, and a call that makes no progress is
+// cut. Internal to node/rpc.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@
 
 namespace assay::node {
 
-/// Kinds are counted apart, so that none takes another's room.
+/// Kinds are counted separately, so that none takes another's room.
 enum class CallKind : std::uint8_t {
     kAnswer,        ///< one message
-    kTransfer,      ///< blocks and blobs: an end is in sight
+    kTransfer,      ///< blocks and blobs: ends by itself
     kSubscription,  ///< without end
 };
 
@@ -43,11 +43,11 @@ public:
 
     [[nodiscard]] CallKind kind() const { return kind_; }
     [[nodiscard]] const Caller& caller() const { return caller_; }
-    /// True when the client has taken nothing for too long, or the call outlasted what it may.
+    /// True when the client has taken no message for `stall`, or the call lasts longer than it may.
     [[nodiscard]] bool overdue(Clock::time_point now, Clock::duration stall) const;
 
 protected:
-    /// Around what only the client can finish: taking a message.
+    /// Called before and after the one thing that only the client can finish: taking a message.
     void handed_out() { since_.store(Clock::now()); }
     void taken() { since_.store(Clock::time_point::max()); }
 
@@ -64,10 +64,10 @@ class OpenCalls {
 public:
     explicit OpenCalls(const ServerLimits& limits);
 
-    /// Counts the call; it is watched until leave(). False when the server is full for this kind or caller,
-    /// or stops: the call must end with RESOURCE_EXHAUSTED.
+    /// Counts the call and watches it until leave(). False when the server is full for this kind or caller,
+    /// or stops; the call must then end with RESOURCE_EXHAUSTED.
     [[nodiscard]] bool admit(OpenCall& call);
-    /// The last thing a call does that was admitted.
+    /// The last thing that an admitted call does.
     void leave(OpenCall& call);
 
     /// Cuts every call and admits none from now on.

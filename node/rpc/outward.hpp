@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives processes blobs of holders that accept no connection: the holder opens a call and is asked over it.
-// Whoever is called authenticates the holder by its node key; what it answers is believed no more than what
-// any holder says.
+// Gives processes blobs of holders that accept no connection: the holder opens a call, and the called process
+// asks it over that call. The called process authenticates the holder by its node key, and verifies its
+// answers like any other holder's.
 #pragma once
 
 #include <chrono>
@@ -31,23 +31,24 @@ class OutwardLine;
 /// The calls that holders have opened to this process, by node key. Thread-safe.
 class OutwardDesk {
 public:
-    /// `me`: the node key that callers must have meant.
+    /// `me`: our node key, for which callers must have signed.
     OutwardDesk(std::string chain_id, const base::PublicKey& me, Random& random);
 
-    /// From now on these nodes, and no others, may open calls; those of others are cut.
+    /// Lets these nodes, and no others, open calls from now on. Cuts open calls of others.
     void admit(const std::set<base::PublicKey>& nodes);
-    /// Whom to ask for blobs of this node; kUnreachable while it has no call open. An answer that takes
-    /// longer than `patience` ends the call.
+    /// Returns a client that asks `node` for blobs; kUnreachable while it has no call open. An answer that
+    /// takes longer than `patience` ends the call.
     base::Outcome<std::unique_ptr<BlobService>> holder(
         const base::PublicKey& node, Traffic traffic,
         std::chrono::milliseconds patience = std::chrono::milliseconds(10'000));
 
     // For the server of the calls.
     std::string challenge();
-    /// Success when `node` may open a call and signed this challenge for us. kKey says which of them failed.
+    /// Succeeds when `node` may open a call and signed this challenge for us; else kKey, which says what
+    /// failed.
     [[nodiscard]] base::Outcome<void> check(const std::string& node, const std::string& signature,
                                             const std::string& challenge) const;
-    /// Whoever has a call open already is asked over the new one; the old one is cut.
+    /// Takes a new call of `node`. If it has another call open, that one is cut.
     void open(const base::PublicKey& node, const std::shared_ptr<OutwardLine>& line);
     void close(const base::PublicKey& node, const std::shared_ptr<OutwardLine>& line);
 
@@ -73,7 +74,7 @@ public:
     OutwardLinks(BlobService& store, const base::SecretKey& key, Log& log, OutwardOptions options);
     ~OutwardLinks();
 
-    /// From now on to these peers and no others. Does not wait for anybody. Not thread-safe.
+    /// Keeps calls open to these peers, and no others, from now on. Does not block. Not thread-safe.
     void lend_to(const std::vector<OutwardPeer>& peers);
 
 private:
@@ -83,7 +84,7 @@ private:
     Log& log_;
     OutwardOptions options_;
     std::map<OutwardPeer, std::unique_ptr<Link>> links_;
-    std::vector<std::unique_ptr<Link>> ended_;  ///< that may still have a thread
+    std::vector<std::unique_ptr<Link>> ended_;  ///< ended links that may still have a thread
 };
 
 }  // namespace assay::node

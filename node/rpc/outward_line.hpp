@@ -13,7 +13,7 @@
 
 namespace assay::node {
 
-/// Thread-safe. One question at a time; whoever comes meanwhile waits for its turn.
+/// Thread-safe. Asks one question at a time; other callers wait for their turn.
 class OutwardLine {
 public:
     /// Sends a question; the answer comes through answered() or broken().
@@ -21,13 +21,13 @@ public:
     using Cut = std::function<void()>;
     OutwardLine(Send send, Cut cut) : send_(std::move(send)), cut_(std::move(cut)) {}
 
-    /// kUnreachable when the call is over, or is now, because no answer came within `patience`; kBusy when
-    /// no turn did.
+    /// kUnreachable when the call is over, or no answer came within `patience`, which ends the call. kBusy
+    /// when no turn came within `patience`.
     FetchOutcome<v1::LendAnswer> ask(const v1::LendAsk& question, std::chrono::milliseconds patience);
 
     void answered(v1::LendAnswer answer);
-    /// The call is over: nothing is sent any more, and whoever waits is told. `send` and `cut` are not called
-    /// after this returns.
+    /// Marks the call as over: nothing is sent any more, and waiting callers get an error. `send` and `cut`
+    /// are not called after this returns.
     void broken();
     /// Ends the call soon.
     void cut();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles a TCP port that is theirs before anybody is served at it: a role names its endpoint on the
-// ledger first.
+// Gives roles ReservedPort, a TCP port that they hold before they serve at it, because a role first names its
+// endpoint on the ledger.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace assay::node {
 
-/// Bound, not listening: whoever connects is refused. A server that listens on address() takes the port over;
-/// the reservation may go then.
+/// The port is bound but does not listen, so connections are refused. A server that listens on address()
+/// takes the port over; the reservation may be destroyed then.
 class ReservedPort {
 public:
     /// `listen`: host:port; with port 0 the system chooses. kUsage: no such address; kFailure: taken.

@@ -4,9 +4,9 @@
 
 namespace assay::node {
 
-/// The library writes a line of its own for a message that does not parse, such as a text that is not UTF-8,
-/// and a peer can have as many of those written as it likes. What does not parse is an error of the call, and
-/// whoever made it says so. Any number of calls; thread-safe.
+/// The library writes a line to standard error for each message that does not parse, such as a text that is
+/// not UTF-8, so a peer could fill the log. Such a message is an error of its call, and the caller reports
+/// it. May be called any number of times; thread-safe.
 void mute_protobuf_log();
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives services the two shapes of a call, as gRPC's callback interface wants them. Internal to node/rpc.
-// Work runs on a pool (fair_pool.hpp); gRPC sends what comes of it without a thread of ours.
+// Gives services the two kinds of a call, for gRPC's callback interface. Work runs on a pool (fair_pool.hpp);
+// gRPC sends the results without a thread of ours. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -18,16 +18,16 @@
 
 namespace assay::node {
 
-/// One question, one answer. `work` fills the response and gives the status; it runs on `pool`. Returns what
-/// the service's method must return.
+/// One question, one answer. `work` fills the response and returns the status; it runs on `pool`. Returns
+/// what the service's method must return.
 grpc::ServerUnaryReactor* answer(OpenCalls& calls, FairPool& pool, grpc::CallbackServerContext& context,
                                  std::function<grpc::Status()> work);
 
-/// One question, many messages; the next is made only when the client has taken the one before.
+/// One question, many messages. The next message is made only when the client has taken the one before.
 ///
-/// At any time one party owes the call its next step: the pool (preparing), gRPC (a message is out), or
-/// whatever the call waits for. Only that party may finish it; cut() finishes only what waits, and otherwise
-/// leaves a mark that the next step finds.
+/// At any time one party owes the call its next step: the pool (it prepares), gRPC (it sends a message), or
+/// the thing that the call waits for. Only that party may finish the call. cut() finishes only a call that
+/// waits; otherwise it leaves a mark that the next step finds.
 template <class Message>
 class WriteCall : public grpc::ServerWriteReactor<Message>, public OpenCall {
 public:
@@ -49,9 +49,9 @@ public:
     void cut() override { interrupt({grpc::StatusCode::UNAVAILABLE, "the call was ended by the server"}); }
 
 protected:
-    /// Sees to it that send() or end() is called once, now or later, from any thread.
+    /// Has send() or end() called once, now or later, from any thread.
     virtual void prepare() = 0;
-    /// True when the call waited for something that will now never call it: it is the caller's to finish.
+    /// Ends the wait. True when the call waited, and will now not be called back: the caller must finish it.
     [[nodiscard]] virtual bool stop_waiting() { return false; }
 
     /// Sends message_, then prepares the next.
@@ -68,9 +68,9 @@ protected:
     }
     void end(const grpc::Status& status) { this->Finish(cut_now().value_or(status)); }
 
-    /// For prepare(): `begin` makes the call wait; a call that was cut ends instead. Under the lock, so that
-    /// a cut comes before (and is found here) or after (and finds the call waiting). The call may be over
-    /// when this returns.
+    /// For prepare(): `begin` makes the call wait; a call that was cut ends instead. Runs under the lock, so
+    /// that a cut comes either before (and is found here) or after (and finds the call waiting). The call may
+    /// be over when this returns.
     template <class Begin>
     void wait(const Begin& begin) {
         {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives servers a probe of themselves. gRPC before 1.53.2 never accepts again once it ran out of file
-// descriptors (CVE-2023-4785), with the process alive and silent. So a server asks itself over its own
-// port, and ends the process when it no longer answers: a supervisor starts it again, which costs seconds
-// instead of the node. A server that is full refuses the question, and is not deaf: a connection that it
-// answers in any way, or ends, counts as an answer.
+// Gives servers a probe of themselves. gRPC before 1.53.2 never accepts connections again once it ran out of
+// file descriptors (CVE-2023-4785); the process stays alive and silent. So a server asks itself over its own
+// port, and ends the process when it no longer answers. A supervisor then starts it again, which costs
+// seconds instead of the node. A server that is full refuses the question but is not deaf: a connection that
+// it answers in any way, or closes, counts as an answer.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace assay::node {
 struct SelfProbeOptions {
     ClientOptions client;  ///< the server's own address
     std::chrono::milliseconds interval{2'000};
-    std::chrono::milliseconds timeout{2'000};  ///< of the question, and again of the connection alone
-    int failures_allowed = 3;                  ///< consecutive; one more is deafness
+    std::chrono::milliseconds timeout{2'000};  ///< for the question, and again for a bare connection
+    int failures_allowed = 3;                  ///< consecutive; at one more the server is deaf
 };
 
 /// Probes on a thread of its own until destroyed. Each probe opens a new connection: an old one would hide

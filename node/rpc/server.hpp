@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives nodes and roles the gRPC listeners: control (ledger) and bulk (blobs) have ports, quotas and
-// limits of their own, so that a flood on one leaves the other alone. Compression is off in both
-// directions.
+// SPDX-License-Identifier: Apache-2.0 Gives nodes and roles the gRPC listeners: control (ledger) and bulk
+// (blobs) have separate ports, quotas and limits, so that a flood on one does not affect the other.
+// Compression is off in both directions.
 #pragma once
 
 #include <chrono>
@@ -17,8 +16,8 @@
 
 namespace assay::node {
 
-/// Calls in progress of one kind. `per_caller` holds for a certificate, or on loopback for a connection;
-/// `per_address` for all callers of an address. Four full addresses fill a server; one never does.
+/// The most calls of one kind in progress. `per_caller` holds for a certificate, or on loopback for a
+/// connection; `per_address` for all callers of an address. It takes four full addresses to fill a server.
 struct CallLimits {
     int total = 256;
     int per_address = 64;
@@ -26,13 +25,13 @@ struct CallLimits {
 };
 
 struct ServerLimits {
-    std::uint64_t memory_bytes = 64ULL << 20;  ///< of all connections together
+    std::uint64_t memory_bytes = 64ULL << 20;  ///< for all connections together
     int streams_per_connection = 32;
     int receive_bytes = 1 << 20;  ///< one message
     CallLimits answers{.total = 512, .per_address = 128, .per_caller = 32};
     CallLimits transfers{.total = 256, .per_address = 64, .per_caller = 16};  ///< blocks, blobs
     CallLimits subscriptions{.total = 512, .per_address = 128, .per_caller = 8};
-    /// A client that takes nothing for this long while a message waits for it is cut off.
+    /// A client is cut off when it takes no message for this long while one waits for it.
     std::chrono::milliseconds stall{30'000};
 };
 
@@ -48,7 +47,7 @@ class OutwardDesk;
 class RpcServer {
 public:
     virtual ~RpcServer() = default;
-    /// The port that is listened on: the chosen one when 0 was asked for.
+    /// The port on which it listens: the one that the system chose if 0 was asked for.
     [[nodiscard]] virtual std::uint16_t port() const = 0;
     /// "host:port" as a client on this machine would write it.
     [[nodiscard]] virtual std::string address() const = 0;
@@ -59,8 +58,8 @@ public:
 /// kUsage: not host:port, or not loopback and without TLS files. kFailure: the port is taken, the files
 /// cannot be read.
 base::Outcome<std::unique_ptr<RpcServer>> serve_ledger(LedgerService& service, const ServerOptions& options);
-/// `desk`: gets the calls of holders that accept no connection, and outlives the server; without one such
-/// calls are refused.
+/// `desk`: gets the calls of holders that accept no connection, and outlives the server. Null: such calls are
+/// refused.
 base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options,
                                                       OutwardDesk* desk = nullptr);
 

@@ -10,7 +10,7 @@
 
 namespace assay::node {
 
-/// PEM files. Both ends show a certificate that `ca` signed.
+/// PEM files. Both ends present a certificate that `ca` signed.
 struct TlsFiles {
     std::filesystem::path certificate;
     std::filesystem::path key;  ///< readable by the owner only

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives a process the bytes of all messages that its clients have sent and received since it began, by what
-// they were for. A call has one client, so that the counts of all processes of a network, summed,
-// hold every message once. A message counts as it is encoded, without what gRPC, HTTP/2 and TLS put around.
+// SPDX-License-Identifier: Apache-2.0 Gives a process the bytes of all messages that its clients have sent
+// and received since it began, by kind of traffic. A call has one client, so the counts of all processes of a
+// network, added up, count every message once. A message counts with its encoded size, without the overhead
+// of gRPC, HTTP/2 and TLS.
 #pragma once
 
 #include <array>
@@ -32,16 +32,16 @@ struct TrafficCounts {
     friend bool operator==(const TrafficCounts&, const TrafficCounts&) = default;
 };
 
-/// Up to now. Thread-safe.
+/// The counts up to now. Thread-safe.
 TrafficCounts traffic_counts();
 
-/// What node/rpc's clients report. Thread-safe.
+/// Called by the clients of node/rpc. Thread-safe.
 void count_sent(Traffic traffic, std::uint64_t bytes);
 void count_received(Traffic traffic, std::uint64_t bytes);
 
 /// A line for each kind: its name, bytes sent, bytes received, messages.
 std::string to_text(const TrafficCounts& counts);
-/// The counts of a text that to_text gave; nothing for any other.
+/// Parses a text of to_text; nothing for any other text.
 std::optional<TrafficCounts> parse_traffic(std::string_view text);
 
 }  // namespace assay::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives clients and servers bytes as protobuf spells them, and the sizes that both ends agree on. Internal
-// to node/rpc.
+// Gives clients and servers bytes as protobuf has them, and the sizes that both ends agree on. Internal to
+// node/rpc.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace assay::node {
 
 /// Longer answers are cut into pieces of this size.
 inline constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
-/// A client gives up an answer that is longer than this in all.
+/// A client gives up an answer with a total length above this.
 inline constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
 
 inline std::string wire_text(base::ByteView bytes) { return std::string(base::as_text(bytes)); }

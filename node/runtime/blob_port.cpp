@@ -5,8 +5,8 @@
 namespace assay::node {
 namespace {
 
-// Threads wait for peers most of the time. Those for bidding are apart: whoever serves slowly what is only
-// looked at before bidding holds up no work.
+// Threads wait for peers most of the time. Bidding has its own threads, so that a slow holder of blobs for
+// bidding holds up no work.
 constexpr std::size_t kForWork = 48;
 constexpr std::size_t kForBidding = 8;
 

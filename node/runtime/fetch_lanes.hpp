@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the blob port a bounded pool of threads with a queue for each lane. Internal to node/runtime.
+// Gives the blob port FetchLanes, a bounded pool of threads with a queue for each lane. Internal to
+// node/runtime.
 #pragma once
 
 #include <condition_variable>
@@ -15,9 +16,9 @@
 
 namespace assay::node {
 
-/// Does what one lane is given in order, one at a time; different lanes run beside each other, each on the
-/// next free thread, the longest waiting lane first. Threads are made when they are needed, `most` at most.
-/// The destructor asks what has begun to stop and waits for it, and drops what has not begun. add() is
+/// Runs the work of one lane in order, one at a time. Different lanes run in parallel, each on the next free
+/// thread, the lane that has waited longest first. Threads are made when needed, at most `most`. The
+/// destructor asks running work to stop and waits for it, and drops work that has not begun. add() is
 /// thread-safe.
 class FetchLanes {
 public:
@@ -37,7 +38,8 @@ private:
     std::stop_source stop_;
     std::mutex mutex_;  ///< guards all below
     std::condition_variable_any wake_;
-    std::map<std::string, std::deque<Work>> lanes_;  ///< that wait or run, with what has not begun
+    std::map<std::string, std::deque<Work>> lanes_;  ///< lanes that wait or run, with the work that has not
+                                                     ///< begun
     std::deque<std::string> ready_;                  ///< lanes that wait for a thread
     std::size_t idle_ = 0;                           ///< threads
     std::vector<std::jthread> threads_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives processes HOME, the one folder a participant keeps everything in.
+// Gives processes Home, the one folder in which a participant keeps everything.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace assay::node {
 
-/// Paths only; nothing is created by asking.
+/// Paths only; asking for one creates nothing.
 struct Home {
     std::filesystem::path root;
 
@@ -20,10 +20,9 @@ struct Home {
     [[nodiscard]] std::filesystem::path keys() const { return root / "keys"; }
     [[nodiscard]] std::filesystem::path logs() const { return root / "logs"; }
     [[nodiscard]] std::filesystem::path jobs() const { return root / "jobs"; }  ///< a role's working state
-    /// What was foretold of the jobs that were bought here (node/config/prediction_file.hpp).
+    /// Predictions for the jobs that were bought here (node/config/prediction_file.hpp).
     [[nodiscard]] std::filesystem::path plans() const { return root / "plans"; }
-    /// What a role has verified of the ledger's state, to start from. May be moved away while no process
-    /// runs.
+    /// The ledger's state as a role has verified it, to start from. May be moved away while no process runs.
     [[nodiscard]] std::filesystem::path state() const { return root / "state"; }
     [[nodiscard]] std::filesystem::path owner_key() const { return keys() / "owner.key"; }
     [[nodiscard]] std::filesystem::path node_key() const { return keys() / "node.key"; }
@@ -36,10 +35,10 @@ struct Home {
 /// kUsage when none of them is known.
 base::Outcome<Home> find_home(const std::optional<std::filesystem::path>& flag);
 
-/// Creates the folders that are missing, those above the home too, mode 0700.
+/// Creates the missing folders, also those above the home, with mode 0700.
 base::Outcome<void> create_home(const Home& home);
 
-/// Held for as long as this lives: no second process works in the same home.
+/// Lock on a home for as long as this lives, so that no second process works in it.
 class HomeLock {
 public:
     /// kFailure "… already in use by process N (program)" when another process holds it.

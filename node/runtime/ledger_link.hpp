@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles the real ports: blocking clients on threads of their own, answers as events on the loop.
+// Gives roles the real ports: blocking clients on their own threads, whose answers come as events on the
+// loop.
 #pragma once
 
 #include <functional>
@@ -14,17 +15,17 @@
 
 namespace assay::node {
 
-/// Submissions keep the order in which they were asked for (nonces follow it); reads do not wait for them.
-/// A broken subscription is resumed after one second, again and again, with LedgerLost for each break.
-/// `service` and `loop` must outlive the port; its destructor waits for the call in progress.
+/// Submissions keep the order in which they were requested, because nonces follow it; reads do not wait for
+/// them. A broken subscription is resumed after one second, as often as it breaks, with LedgerLost for each
+/// break. `service` and `loop` must outlive the port; its destructor waits for the call in progress.
 std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop);
 
-/// Makes the client of one holder, whose bytes count as this.
+/// Makes the client of one holder; its bytes count as `traffic`.
 using ConnectFor =
     std::function<base::Outcome<std::unique_ptr<BlobService>>(const Endpoint&, Traffic traffic)>;
 
-/// Fetches into `store`. A slow holder holds up what it owes itself for one purpose, and nothing else, while
-/// threads are left.
+/// Fetches into `store`. While threads are left, a slow holder holds up only the blobs that it owes itself,
+/// and only those of one kind of traffic.
 /// `desk` and `links`: for parties that accept no connection (node/rpc/outward.hpp); each may be null. They
 /// outlive the port.
 std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop,

@@ -32,8 +32,8 @@ base::Failed<base::Error> stopping() {
                 "wait until it runs again, then ask anew");
 }
 
-// One strand owns the engine; whoever wants something of them posts a function to it. The rest
-// is waiting: for blocks (subscribers) and for answers (callers), on the threads of those who wait.
+// One strand owns the engine; other threads post functions to it. Everything else is waiting, for blocks
+// (subscribers) and for answers (callers), on the waiting threads themselves.
 /// The machine's clock, or in a drill one that is off.
 class OffsetClock final : public ledger::EngineClock {
 public:

@@ -25,31 +25,31 @@ struct LedgerNodeOptions {
     /// Below this, transactions are refused and nothing else changes (ledger/store/block_log.hpp).
     std::uint64_t min_free_bytes = 64ULL << 20U;
     std::string version;  ///< of the program, for status()
-    /// Called once, on the strand, when the chain cannot go on (first failed write): end the process, as
-    /// what is on disk is decided when it is opened again.
+    /// Called once, on the strand, when the chain cannot go on (first failed write). It should end the
+    /// process: only opening the ledger again decides what is on disk.
     std::function<void(const base::Error&)> on_stopped;
-    /// Called on the strand when the engine begins to wait for its clock, with the reason, and with an empty
+    /// Called on the strand with the reason when the engine begins to wait for its clock, and with an empty
     /// text when it goes on.
     std::function<void(const std::string&)> on_held = {};
-    std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off: not 0 in drills alone
-    /// The node key whose every other move in disputes is not taken: in drills alone (move_dropper.hpp).
+    std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off; not 0 only in drills
+    /// The node key whose every other move in disputes is left out; only in drills (move_dropper.hpp).
     std::optional<base::PublicKey> drops_moves_of = std::nullopt;
-    /// Called on the caller's thread with a sentence about each.
+    /// Called on the submitter's thread with a sentence about each move that is left out.
     std::function<void(const std::string&)> on_left_out = {};
 };
 
-/// Thread-safe. Serves from start() until destroyed; submissions that wait when it goes get kUnreachable.
+/// Thread-safe. Serves from start() until destroyed; submissions that wait at that time get kUnreachable.
 class LedgerNode : public LedgerService {
 public:
-    /// Opens the engine and listens. `key` is the validator's (kKey when it is not) and outlives the node, as
-    /// does `machine`. What open_engine (ledger/engine/engines.hpp) and serve_ledger give.
+    /// Opens the engine and listens. `key` is the validator's (kKey when it is not). `key` and `machine`
+    /// outlive the node. Other errors are those of open_engine (ledger/engine/engines.hpp) and serve_ledger.
     static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options,
                                                       const base::SecretKey& key,
                                                       const ledger::StateMachine& machine);
 
     /// "host:port" that clients connect to.
     [[nodiscard]] virtual std::string address() const = 0;
-    /// What opening the ledger had to repair, one sentence each.
+    /// What was repaired when the ledger was opened, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
 };
 

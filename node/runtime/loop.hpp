@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a role the strand it runs on (Boost.Asio): one thread takes one thing at a time, so a role core
-// needs no locks. Adapters do their waiting on threads of their own and post what came of it.
+// Gives a role Loop, the strand that it runs on (Boost.Asio). One thread takes one item at a time, so a
+// role's core needs no locks. Adapters wait on their own threads and post the results.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ public:
     /// Delivers Started to the role, then work and events until stop(). An exception out of the role is a
     /// bug of ours and ends the process.
     void run();
-    /// run() returns after what it is doing now; what is queued is dropped, and so is what comes later.
+    /// Makes run() return after the present item. Drops what is queued and what is posted later.
     void stop();
 
     [[nodiscard]] Timers& timers();  ///< its timers fire as TimerFired on the strand

@@ -16,11 +16,12 @@ namespace assay::node {
 /// Thread-safe.
 class MoveDropper {
 public:
-    /// Nothing: it leaves out none.
+    /// `party`: whose moves it leaves out; nothing: none.
     explicit MoveDropper(std::optional<base::PublicKey> party) : party_(party) {}
 
-    /// A sentence that names the transaction, where it is left out: the first, third, fifth of the party's
-    /// challenges, posts, picks, witnesses, concessions and calls. Bytes that are no transaction are not.
+    /// If the transaction is left out, a sentence that names it. Left out are the first, third, fifth and so
+    /// on of the party's challenges, posts, picks, witnesses, concessions and calls. Bytes that are no
+    /// transaction are never left out.
     std::optional<std::string> leaves_out(base::ByteView signed_transaction);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever starts programs child processes that never outlive their parent.
+// Gives code that starts programs Process, a child process that never outlives its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ struct ProcessOptions {
     std::filesystem::path program;
     std::vector<std::string> arguments;                            ///< without argv[0]
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours
-    std::optional<std::filesystem::path> stdout_file;              ///< appended to; nothing: inherited
+    std::optional<std::filesystem::path> stdout_file;              ///< output is appended; nothing: inherited
     std::optional<std::filesystem::path> stderr_file;              ///< may be the same file
     /// Descriptors the child gets: {ours, number in the child}. All others are closed in the child.
     std::vector<std::pair<int, int>> descriptors;
@@ -35,12 +35,13 @@ struct ExitStatus {
 /// "exit code 3", "signal 9 (Killed)".
 std::string to_text(const ExitStatus& status);
 
-/// The kind of error that a program of ours ended with, by its exit code; kFailure for a signal, and for
-/// codes that are no kind.
+/// The kind of error with which one of our programs ended, by its exit code. kFailure for a signal, and for
+/// codes that name no kind.
 base::ErrorKind error_kind(const ExitStatus& status);
 
-/// A running child, killed when this goes or when the parent dies (PR_SET_PDEATHSIG, so the thread that
-/// spawned it must live on too: spawn from the main thread). Move-only, not thread-safe.
+/// A running child. It is killed when this object is destroyed or when the parent dies. PR_SET_PDEATHSIG sees
+/// to the latter, and also kills the child when the thread that spawned it ends, so spawn from the main
+/// thread. Move-only, not thread-safe.
 class Process {
 public:
     /// kNotFound when there is no such program; kFailure when it cannot be started.
@@ -53,13 +54,13 @@ public:
     [[nodiscard]] pid_t pid() const { return pid_; }
     /// How it ended; nothing while it runs.
     std::optional<ExitStatus> poll();
-    /// Waits at most that long.
+    /// Waits for at most `patience`; nothing when it still runs then.
     std::optional<ExitStatus> wait(std::chrono::milliseconds patience);
     ExitStatus wait();
-    /// Processor time that its threads have used, its children's not among it; nothing once its end was seen,
-    /// or where the clock cannot be read.
+    /// Processor time that its threads have used, without its children's. Nothing once its end was seen, or
+    /// when the clock cannot be read.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> processor_time() const;
-    /// SIGTERM to its process group, SIGKILL after `grace`.
+    /// Sends SIGTERM to its process group, and SIGKILL after `grace`.
     ExitStatus terminate(std::chrono::milliseconds grace = std::chrono::seconds(5));
     ExitStatus kill();
     void signal(int number);
@@ -70,7 +71,7 @@ private:
     std::optional<ExitStatus> status_;
 };
 
-/// The path of the program that is running now, for starting a sibling beside it.
+/// The path of the program that is running now, to start a sibling from the same folder.
 base::Outcome<std::filesystem::path> own_program();
 
 }  // namespace assay::node

@@ -6,12 +6,12 @@
 
 namespace assay::node {
 
-/// The token that the first SIGINT or SIGTERM requests; a second one ends the process with its default
-/// action. Blocks both signals in the calling thread: call once, first thing in main, before any thread
-/// exists. SIGPIPE is ignored from then on.
+/// Returns a token whose stop the first SIGINT or SIGTERM requests. A second signal ends the process with its
+/// default action. Blocks both signals in the calling thread and ignores SIGPIPE. Call it once, first in
+/// main, before any other thread exists.
 std::stop_token stop_on_signals();
 
-/// The signal that came first; 0 while none has.
+/// The signal that came first; 0 before any came.
 int stop_signal();
 
 }  // namespace assay::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives ports a thread with a queue, for calls that block. Internal to node/runtime.
+// Gives ports StrandThread, a thread with a queue for calls that block. Internal to node/runtime.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace assay::node {
 
-/// Does what it is given, in order. Its destructor asks what has begun to stop and waits for it, and drops
-/// what has not begun. add() is thread-safe.
+/// Runs work in the order in which it was added. The destructor asks running work to stop and waits for it,
+/// and drops work that has not begun. add() is thread-safe.
 class StrandThread {
 public:
     StrandThread();

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives a role BlobFiles, its local blobs as descriptors, which is how they go to and come from its
-// worker.
+// SPDX-License-Identifier: Apache-2.0 Gives a role BlobFiles: its local blobs as file descriptors. Blobs go
+// to its worker and come back in this form.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +18,9 @@ using worker::SharedDescriptor;
 
 /// Room for blobs that stay, in bytes.
 struct StoreRoom {
-    std::uint64_t whole = 0;   ///< by the quota or by the disk, whichever gives less; the pinned included
-    std::uint64_t pinned = 0;  ///< taken by blobs that stay, and by downloads of such
-    /// Whether so many bytes more can stay.
+    std::uint64_t whole = 0;   ///< by the quota or the disk, whichever is less; includes `pinned`
+    std::uint64_t pinned = 0;  ///< taken by pinned blobs and their downloads
+    /// Whether there is room to pin `bytes` more.
     [[nodiscard]] bool holds(std::uint64_t bytes) const { return pinned <= whole && bytes <= whole - pinned; }
 };
 
@@ -29,10 +28,10 @@ struct StoreRoom {
 class BlobFiles {
 public:
     virtual ~BlobFiles() = default;
-    /// Stores all bytes of `file`; on disk when it returns. What is withheld stays so over a restart, until
-    /// serve(); a blob that is served already stays served.
+    /// Stores all bytes of `file`; they are on disk when it returns. A withheld blob stays withheld over a
+    /// restart, until serve(). A blob that is served already stays served.
     virtual base::Outcome<BlobId> put(const SharedDescriptor& file, Serving serving = Serving::kServed) = 0;
-    /// From now on peers are given the blob. kNotFound for a blob that is not here.
+    /// Lets peers have the blob from now on. kNotFound for a blob that is not here.
     virtual base::Outcome<void> serve(const BlobId& id) = 0;
     /// The blob's file, open for reading; kNotFound when it is not in the store.
     virtual base::Outcome<SharedDescriptor> open(const BlobId& id) = 0;
@@ -44,9 +43,10 @@ public:
     /// Blobs here that may be dropped to make room.
     [[nodiscard]] virtual std::vector<BlobId> evictable() const = 0;
     [[nodiscard]] virtual bool is_evictable(const BlobId& id) const = 0;
-    /// kNotFound for a blob that is not here, kFailure when the disk does not take it: the pin is as before.
+    /// kNotFound for a blob that is not here; kFailure when the disk does not take the change. The pin then
+    /// stays as it was.
     virtual base::Outcome<void> set_pin(const BlobId& id, Pin pin) = 0;
-    /// From now on no blob but these stays (BlobStore::pin_only).
+    /// Pins these blobs and makes all others evictable (BlobStore::pin_only).
     virtual base::Outcome<void> pin_only(const std::set<BlobId>& ids) = 0;
     /// Whether the disk still holds what was stored under this name; false when it is not here.
     [[nodiscard]] virtual bool is_intact(const BlobId& id) const = 0;

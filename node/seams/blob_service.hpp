@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives servers and clients what a holder of blobs offers, free of any transport. Nothing a holder says is
-// believed: the leaf hashes must hash to the blob's id, and every chunk to its leaf hash.
+// Gives servers and clients BlobService, what a holder of blobs offers, independent of the transport. A
+// client believes no holder: it checks the leaf hashes against the blob's id, and every chunk against its
+// leaf hash.
 #pragma once
 
 #include <chrono>
@@ -24,13 +25,13 @@ using BlobId = base::Hash256;
 struct BlobDescription {
     std::uint64_t size = 0;             ///< bytes
     std::vector<base::Hash256> leaves;  ///< leaf hash of each chunk, in order
-    std::vector<bool> held = {};        ///< of each chunk, while some are not there yet; empty: all are
+    std::vector<bool> held = {};        ///< for each chunk whether the holder has it; empty: it has all
 };
 
-/// Whether peers are given the chunks of an unfinished download.
+/// Whether peers can have the chunks of an unfinished download.
 enum class Showing : std::uint8_t { kHidden, kShown };
 
-/// Part `mine` of `of`, of a blob that so many store together (node/blob/parts.hpp).
+/// Part number `mine` of a blob that `of` parties store together (node/blob/parts.hpp).
 struct BlobShare {
     std::uint32_t mine = 0;
     std::uint32_t of = 1;
@@ -40,23 +41,24 @@ struct BlobShare {
 /// Whether a blob may be dropped to make room.
 enum class Pin : std::uint8_t { kPinned, kEvictable };
 
-/// Whether a blob that is here is given to peers. One that is withheld is to them as one that is not here.
+/// Whether peers can have a blob that is here. To them, a withheld blob looks like one that is not here.
 enum class Serving : std::uint8_t { kServed, kWithheld };
 
 /// What is known of a blob before it is fetched, and what it is fetched for.
 struct FetchTerms {
-    std::optional<std::uint64_t> size;  ///< bytes; of a blob described with another size nothing is taken
-    std::optional<std::uint64_t> most;  ///< bytes; of a blob described with more nothing is taken
-    Pin pin = Pin::kPinned;             ///< that it is stored with
+    std::optional<std::uint64_t> size;  ///< bytes; a blob described with another size is refused
+    std::optional<std::uint64_t> most;  ///< bytes; a blob described with more is refused
+    Pin pin = Pin::kPinned;             ///< how the blob is stored
     Traffic traffic = Traffic::kData;   ///< what its bytes count as
-    /// Who owes it, where the ledger says so. Any party can name another's blob as its own: what one of them
-    /// does not give is no fault of the other, and holds up nothing that the other gives.
+    /// The party that owes it, if the ledger names one. Any party can name another's blob as its own. So
+    /// attempts are counted by party: when one does not serve, the other is not at fault, and its fetch is
+    /// not held up.
     base::PublicKey owed_by = {};
-    /// Of a blob that others store too: the part to take of the last holder, who owes it. The rest is taken
-    /// of the others, who are given what is here in turn.
+    /// For a blob that several parties store: the part to fetch from the last holder, which owes the blob.
+    /// The rest comes from the other holders, and they get from us what is here.
     std::optional<BlobShare> share = {};
-    /// A holder that gives less than a chunk in each `pace` is left for the next, after `patience` at least.
-    /// The last holder is left at no pace.
+    /// After `patience`, a holder that gives less than one chunk in each `pace` is left for the next holder.
+    /// The last holder is never left for being slow.
     std::chrono::milliseconds patience{20'000};
     std::chrono::milliseconds pace{2'000};
 };
@@ -69,8 +71,8 @@ class BlobService {
 public:
     virtual ~BlobService() = default;
     virtual FetchOutcome<BlobDescription> describe(const BlobId& id) = 0;
-    /// Calls `handler` with the chunks from `first_chunk` on, in order; success when all were delivered or
-    /// the handler said false.
+    /// Calls `handler` with the chunks from `first_chunk` on, in order. Succeeds when all were delivered or
+    /// the handler returned false.
     virtual FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) = 0;
 };
 

@@ -7,10 +7,9 @@
 
 namespace assay::node {
 
-/// Two clocks that must not be confused. The monotonic one measures. The wall clock is shown to
-/// people, says whether a block may be one that was just made (node/roles/live_blocks.hpp), and in which
-/// hours a miner takes on work (node/roles/working_hours.hpp); nothing else is decided by it (rules count
-/// heights).
+/// Two clocks that must not be confused. The monotonic one measures. The wall clock is shown to people. It
+/// decides only two things: whether a block may be one that was just made (node/roles/live_blocks.hpp), and
+/// in which hours a miner takes on work (node/roles/working_hours.hpp). The rules count heights.
 class Clock {
 public:
     virtual ~Clock() = default;
@@ -18,7 +17,7 @@ public:
     [[nodiscard]] virtual std::uint64_t mono_ns() const = 0;
     /// Milliseconds since 1970-01-01 UTC, as far as this machine knows.
     [[nodiscard]] virtual std::int64_t wall_ms() const = 0;
-    /// The same as people here read it: milliseconds of a clock that showed 1970-01-01 00:00 in local time.
+    /// The same in local time: milliseconds since 1970-01-01 00:00 on a clock that shows local time.
     [[nodiscard]] virtual std::int64_t local_ms() const { return wall_ms(); }
 };
 
@@ -36,7 +35,7 @@ using TimerId = std::uint64_t;
 class Timers {
 public:
     virtual ~Timers() = default;
-    /// Fires once when mono_ns() has reached `mono_ns`; at once when that has passed already.
+    /// Fires once, when Clock::mono_ns() reaches `mono_ns`; at once if it already has.
     virtual TimerId at(std::uint64_t mono_ns) = 0;
     /// After this returns the timer does not fire; unknown and fired ids are ignored.
     virtual void cancel(TimerId id) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles and their adapters everything that can happen to a role. Adapters turn the world into these
-// and post them to one strand (node/runtime/loop.hpp), where the role's entry point takes them one at a
-// time: `void step(const RoleEvent&)`, or several that came together: `step_all`.
+// Gives roles and their adapters RoleEvent, everything that can happen to a role. Adapters turn what happens
+// outside into events and post them to one strand (node/runtime/loop.hpp). There the role takes them one at a
+// time with `step`, or several that came together with `step_all`.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct TimerFired {
     TimerId id = 0;
 };
 
-/// A block of the subscription, in order and without gaps: the encoded block itself (LedgerService::block),
-/// because a role believes no summary; it executes every block (node/roles/follower.hpp).
+/// A block of the subscription, in order and without gaps. It is the encoded block itself
+/// (LedgerService::block): a role believes no summary and executes every block (node/roles/follower.hpp).
 struct BlockSeen {
     std::uint64_t height = 0;
     Bytes block;
@@ -57,51 +57,52 @@ struct StateScanned {
     Outcome<StatePage> reply;
 };
 
-/// The holder that owes the blob, the last one named, is being asked for it. Before, the fetch waited for a
-/// thread or for other holders. Not every fetch comes so far.
+/// The holder that owes the blob, the last one named, is now being asked for it. Until then the fetch waited
+/// for a thread or for other holders. Some fetches end before this event.
 struct BlobAsked {
     RequestId request = 0;
 };
 
-/// The blob is in the local store, verified; or why not.
+/// The blob is in the local store and verified, or `result` is the reason why not.
 struct BlobFetched {
     RequestId request = 0;
     BlobId id;
     FetchEnd result;
 };
 
-/// One frame of a worker's answer (contracts/worker/frames.hpp). With `last` the request is over: the message
-/// is then the answer or a Refusal. A worker that dies is restarted by its port (node/worker).
+/// One frame of a worker's answer (contracts/worker/frames.hpp). With `last` the request is over, and the
+/// message is the answer or a Refusal. A worker that dies is restarted by its port (node/worker).
 struct WorkerAnswered {
     RequestId request = 0;
     worker::Message message;
     std::vector<worker::SharedDescriptor> bulk;
     bool last = false;
-    /// That this answer comes from; the worker's port gives each a name of its own.
+    /// The device that this answer comes from; the worker's port gives each device its own name.
     std::string device;
-    /// The device computes other bits, as in DeviceUnsound. Then `message` is a Refusal.
+    /// The device computes wrong bits (DeviceUnsound). `message` is then a Refusal.
     bool spoiled = false;
 };
 
-/// A device of the worker computes other bits than the law's: nothing that it gave counts, whenever that was.
+/// A device of the worker computes other bits than the law. Nothing that it ever gave counts.
 struct DeviceUnsound {
     std::string device;
 };
 
-/// The process was asked to end (SIGINT, SIGTERM): finish what must not be left half done, then stop.
+/// The process was asked to end (SIGINT, SIGTERM). The role finishes what must not be left half done, then
+/// stops.
 struct StopRequested {};
 
 using RoleEvent =
     std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead, StateScanned, BlobAsked,
                  BlobFetched, WorkerAnswered, DeviceUnsound, StopRequested>;
 
-/// A role's core. No threads, clocks, files or sockets inside: only the ports of ports.hpp.
+/// A role's core. It uses no threads, clocks, files or sockets, only the ports of ports.hpp.
 class Role {
 public:
     virtual ~Role() = default;
     virtual void step(const RoleEvent& event) = 0;
-    /// The same of several that came together, in their order. A role whose plan is a function of its state
-    /// looks at it once for all of them.
+    /// Takes several events that came together, in order. A role whose plan is a function of its state may
+    /// plan once for all of them.
     virtual void step_all(std::span<const RoleEvent> events) {
         for (const RoleEvent& event : events) step(event);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles how an attempt to fetch a blob ended.
+// Gives roles FetchEnd, how an attempt to fetch a blob ended.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace assay::node {
 
-/// Whose doing it is that a blob did not come. Only kNotServed says at once that a holder did not serve it.
+/// The cause of a failed fetch. Only kNotServed alone means that a holder did not serve the blob.
 enum class FetchFault : std::uint8_t {
-    kNotServed,     ///< no holder gave it, or what they gave is not it
-    kBusy,          ///< a holder, or the memory quota of our own clients, was full: it may serve later
+    kNotServed,     ///< no holder gave it, or what they gave is something else
+    kBusy,          ///< a holder had no room, or our clients' memory quota was used up: it may serve later
     kOwnStore,      ///< our own store could not take it: its quota, its disk
     kOwnMachine,    ///< our own machine could not ask: no file descriptor was left
     kStopped,       ///< we gave up
-    kPartsLacking,  ///< what others fetch of a blob that is stored together has not come yet
+    kPartsLacking,  ///< several parties store the blob together, and the others' parts have not come yet
 };
 struct FetchFailure : base::Error {
     FetchFailure(base::Error why, FetchFault whose = FetchFault::kNotServed)

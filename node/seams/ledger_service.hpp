@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives servers and clients what a ledger node offers, free of any transport. The ledger node implements
-// it in process (node/runtime/ledger_node.hpp); the gRPC client implements it for a node elsewhere
-// (node/rpc/ledger_client.hpp). Everything a caller must not take on trust (receipts, headers) arrives as
-// the signed bytes themselves.
+// SPDX-License-Identifier: Apache-2.0 Gives servers and clients LedgerService, what a ledger node offers,
+// independent of the transport. The ledger node implements it in process (node/runtime/ledger_node.hpp); the
+// gRPC client implements it for a node elsewhere (node/rpc/ledger_client.hpp). Receipts and headers, which a
+// caller must not take on trust, arrive as the signed bytes themselves.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +21,11 @@ using base::Bytes;
 using base::ByteView;
 using base::Outcome;
 
-/// What became of a transaction. A refused transaction is a reply too, not an Error: the ledger answered.
+/// What became of a transaction. A refusal is a reply, not an Error: the ledger did answer.
 struct SubmitReply {
     bool accepted = false;
     /// Number of the reason (contracts/rules/state/reasons.hpp); 0 when accepted. A newer node may give a
-    /// number that is not known here: contracts::refusal_of() says.
+    /// number that this version does not know (contracts::refusal_of()).
     std::uint32_t reason = 0;
     std::string reason_text;   ///< the reason's name, for people: decide by the number; empty when accepted
     std::uint64_t height = 0;  ///< block that holds the transaction; 0 when refused
@@ -42,12 +41,13 @@ struct StateValue {
                   ///< history
 };
 
-/// A page of keys under a prefix, ascending. Pages of one scan may be of different heights: compare them.
+/// A page of keys under a prefix, ascending. Pages of one scan may be of different heights: callers compare
+/// them.
 struct StatePage {
     std::uint64_t height = 0;
     base::Hash256 state_root;
     std::vector<std::pair<Bytes, Bytes>> entries;
-    std::optional<Bytes> next;  ///< pass as ScanRequest::from for the rest; nothing when this was all
+    std::optional<Bytes> next;  ///< ScanRequest::from for the next page; nothing after the last
 };
 
 struct ScanRequest {
@@ -56,7 +56,7 @@ struct ScanRequest {
     std::uint32_t limit = 256;  ///< at most this many entries; the server lowers it to kScanPageMax
 };
 
-/// A page never holds more entries, nor (save one single entry) more bytes than this.
+/// The most entries of a page, and the most bytes; a page of one entry may hold more bytes.
 inline constexpr std::uint32_t kScanPageMax = 1024;
 inline constexpr std::size_t kScanBytesMax = 512 * 1024;
 
@@ -78,28 +78,28 @@ struct LedgerStatus {
 /// Return false to end the subscription.
 using BlockHandler = std::function<bool(const BlockNotice&)>;
 
-/// Thread-safe. Every call blocks the caller until answered or until its deadline; errors have kind
-/// kUnreachable (nobody answered, in time), kNotFound, kUsage (malformed request) or kFailure.
+/// Thread-safe. Every call blocks until it is answered or its deadline passes. Errors have kind kUnreachable
+/// (no answer in time), kNotFound, kUsage (malformed request) or kFailure.
 class LedgerService {
 public:
     virtual ~LedgerService() = default;
 
     /// Returns once the transaction is in a block that is on disk, or is refused.
     virtual Outcome<SubmitReply> submit(ByteView signed_transaction) = 0;
-    /// A record of the state, or a row of the history (contracts/rules/job/history.hpp): that one has no
-    /// proof but the hash that the state keeps.
+    /// Returns a record of the state, or a row of the history (contracts/rules/job/history.hpp). A row of the
+    /// history has no proof; the state keeps only its hash.
     virtual Outcome<StateValue> get(ByteView key) = 0;
     virtual Outcome<StatePage> scan(const ScanRequest& request) = 0;
     /// The encoded block of that height; kNotFound above the tip.
     virtual Outcome<Bytes> block(std::uint64_t height) = 0;
     virtual Outcome<LedgerStatus> status() = 0;
-    /// Calls `handler` on this thread with every block from `from_height` on, in order, without gaps, past
-    /// ones first; returns success when `handler` said false or `stop` was requested, else the error.
+    /// Calls `handler` on this thread with every block from `from_height` on, in order and without gaps, past
+    /// blocks first. Returns success when `handler` returned false or `stop` was requested, else the error.
     virtual Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop,
                                     const BlockHandler& handler) = 0;
 };
 
-/// All entries under a prefix, read page by page; starts again when the height changed between pages, so
+/// Reads all entries under a prefix, page by page. Starts again when the height changed between pages, so
 /// that the result is of one state. kFailure after 16 restarts.
 Outcome<StatePage> scan_all(LedgerService& ledger, ByteView prefix);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles what they say to whoever runs them: lines for a log. A line decides nothing.
+// Gives roles Log, the lines that they write for the person who runs them. No decision depends on a line.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class LogLevel : std::uint8_t {
     kDebug,
     kInfo,
     kWarn,   ///< something went wrong, and the role goes on by itself
-    kError,  ///< a piece of work is given up, or somebody must act
+    kError,  ///< the role gives up a piece of work, or a person must act
 };
 
 /// Thread-safe. Takes any text; line breaks inside it stay.

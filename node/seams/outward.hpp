@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles and clients the endpoint of a party that accepts no connection, as one at home behind an
-// address translation does not. It is asked over calls that it opens itself (node/rpc/outward.hpp).
+// Gives roles and clients the endpoint of a party that accepts no connection, such as one behind a home
+// router's address translation. Others ask it over calls that it opens itself (node/rpc/outward.hpp).
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles and clients the names of what bytes between processes are for. Whoever asks for bytes names it;
-// the clients of node/rpc count by it.
+// Gives roles and clients Traffic, what bytes between processes are for. The party that asks for bytes names
+// the kind, and the clients of node/rpc count by it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ enum class Traffic : std::uint8_t {
     kData,     ///< a job's token files
     kBase,     ///< states that rounds start from
     kUpdate,   ///< what slots hand in
-    kAudit,    ///< states and updates that are served to whoever recomputes a unit
-    kCarried,  ///< what slots carry from round to round, for whoever trains them next
+    kAudit,    ///< states and updates for parties that recompute a unit
+    kCarried,  ///< what slots carry from round to round, for the miners that train them next
 };
 inline constexpr std::uint8_t kTrafficKinds = 6;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the stand-in worker states that cost nothing to compute: a slot's state is a link of a hash chain,
-// and the root of the state behind a segment follows from the root before it and from who cheated how. The
-// files have the sizes, heads and roots by name that the job's spec asks for.
+// Gives the stand-in worker HashChain, states that cost almost nothing to compute. A slot's state is a link
+// of a hash chain: the root of the state after a segment follows from the root before it and from the cheat's
+// nonce. The files have the sizes, heads and named roots that the job's spec asks for.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct ChainState {
     [[nodiscard]] ChainState at_step(std::uint64_t step) const;
 };
 
-/// What was computed once is not computed again: one chain serves every worker of a job. Not thread-safe.
+/// Caches its results: one chain serves every worker of a job. Not thread-safe.
 class HashChain {
 public:
     /// REQUIRES a spec that check_spec accepts.
@@ -49,28 +49,28 @@ public:
     [[nodiscard]] FileRef initial() const;
     [[nodiscard]] Hash256 base_root(const FileRef& file) const;
     [[nodiscard]] const program::StateRoots& base_roots(const FileRef& file) const;
-    /// What the numbers of an array of a base state follow from.
+    /// The hash from which the numbers of an array of a base state follow.
     [[nodiscard]] static Hash256 content_of_base(ByteView file, bool outer);
-    /// The slot's state at boundary 0: by the job's law.
+    /// Root of the slot's state at boundary 0, by the job's law.
     [[nodiscard]] Hash256 first_root(const FileRef& base, SlotTurn place) const;
-    /// State behind the segment that begins at `start`. An honest segment has no nonce.
+    /// State after the segment that begins at `start`. An honest segment has an empty nonce.
     [[nodiscard]] const ChainState& behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                                            std::string_view nonce) const;
     /// State before a step inside the segment that begins at `start` and ends at `end`.
     [[nodiscard]] const ChainState& inside(std::uint32_t step, const Hash256& start,
                                            const Hash256& end) const;
-    /// Of a state inside a segment, from one of its arrays: the root that the segment begins at.
+    /// The root at which the segment begins, from an array of a state inside the segment.
     [[nodiscard]] static std::optional<Hash256> start_inside(ByteView array);
     [[nodiscard]] std::vector<program::Fingerprint> fingerprints(std::uint32_t segment,
                                                                  const Hash256& end) const;
     [[nodiscard]] Bytes update(const Hash256& last, std::string_view nonce) const;
     [[nodiscard]] Hash256 update_root(ByteView file) const;
     [[nodiscard]] static Hash256 content_of_update(ByteView file);
-    /// Roots of the tensors of an array, and hashes of the tiles of one of them: its first tile alone depends
-    /// on what its numbers follow from.
+    /// Roots of the tensors of an array, and hashes of the tiles of one tensor. Only the first tile of the
+    /// first tensor depends on `content`.
     [[nodiscard]] std::vector<Hash256> tensor_roots(const Hash256& content) const;
     [[nodiscard]] std::vector<Hash256> tiles(const Hash256& content, std::uint32_t tensor) const;
-    /// The state at this step: as it is served to one that asks what it is.
+    /// The head in a file; nothing when it is no head.
     [[nodiscard]] std::optional<program::StateHead> read_head(ByteView file) const;
     /// Whether the file is the array that the head names.
     [[nodiscard]] bool is_part(const program::StatePart& part, const FileRef& file) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator a member of a beacon that opens its link last: what the draw with its link would bring
-// a cheat and its friends, and what they could expect of another one. Blocks are public, so that it knows all
-// links but those of another try.
+// Gives the simulator the decision of a beacon member that opens its link last: what the draw with its link
+// would bring a cheat and its friends, and what they could expect of another draw. Blocks are public, so it
+// knows all links except those of another try.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@
 
 namespace assay::node::sim {
 
-/// Those who stand together, as each of them knows.
+/// Parties that collude and know each other.
 struct Coalition {
-    std::set<base::PublicKey> verifiers;           ///< they vouch for its miners where all who are drawn do
-    std::map<base::PublicKey, FalseUnits> miners;  ///< and what each gets wrong
+    std::set<base::PublicKey> verifiers;           ///< they vouch for its miners if all drawn verifiers
+                                                   ///< collude
+    std::map<base::PublicKey, FalseUnits> miners;  ///< and the units that each gets wrong
     bool wins_gain = false;  ///< a false slot that is paid brings what the gain bound counts
 };
 
@@ -25,20 +26,20 @@ struct Coalition {
 struct DrawLook {
     std::uint32_t round = 0;
     std::uint32_t index = 0;      ///< of the link in its owner's chain
-    std::set<std::uint32_t> met;  ///< slots that lose their claims if it is opened
-    double opened = 0;            ///< what the coalition has of the draw with the link
-    double another = 0;           ///< what it can expect of a draw without it
-    double bond = 0;              ///< what it loses for keeping the link back
+    std::set<std::uint32_t> met;  ///< slots whose claims die if the link is opened
+    double opened = 0;            ///< what the coalition gains from the draw with the link
+    double another = 0;           ///< what it can expect from a draw without the link
+    double bond = 0;              ///< what it loses if it withholds the link
     bool withheld = false;
 };
 
-/// Looks at the draw that `opened` holds: `state` behind a block with the looker's link, which was the last
-/// one of its try. Both values are the sum over the coalition's committed slots of the pay, the gain and the
-/// fees of a panel of friends, which computes nothing, or of the bond, lost. That of another draw is the mean
-/// over all beacons: everything is drawn, panels are the largest, by the judges' weights without those who
-/// withheld. Audits that friends compute count nothing in either: they bring little more than they cost.
-/// `withheld`: the other draw is worth more, with the bond taken off where the looker counts it. For a looker
-/// that has no accomplice among the members after it this is the optimal play.
+/// Evaluates the draw in `opened`, which is `state` after a block with the looker's link, the last one of its
+/// try. Both values are sums over the coalition's committed slots. A slot counts with its pay, the gain, and
+/// the fees of a panel of friends, which computes nothing; or with the lost bond. The value of another draw
+/// is the mean over all beacons, with everything drawn and the largest panels, by the judges' weights without
+/// those who withheld. Audits that friends compute count nothing in either value, since they bring little
+/// more than they cost. `withheld`: the other draw is worth more, less the bond if the looker counts it. This
+/// play is optimal for a looker without an accomplice among the members after it.
 DrawLook look_at_draw(const contracts::StateView& state, const contracts::StateView& opened,
                       const contracts::Job& job, const base::PublicKey& looker, const Coalition& coalition,
                       LastLook looks);
@@ -50,8 +51,8 @@ struct JudgeCandidate {
     std::uint64_t weight = 0;
 };
 
-/// How likely `count` draws by weight and without replacement, no two of one owner, take friends alone, or as
-/// many as there are owners.
+/// Probability that `count` draws take only friends. The draws are by weight, without replacement, and no two
+/// are of one owner; if there are fewer owners than `count`, as many as there are owners.
 double chance_of_friends(const std::vector<JudgeCandidate>& candidates,
                          const std::set<base::PublicKey>& friends, std::size_t count);
 

@@ -29,9 +29,9 @@ CheatRow withholding() {
     return row;
 }
 
-/// A third of nine verifiers are the miner's friends: whoever is drawn after a missing link can still be
-/// three of them. A tenth locks the least, so that the draw hardly misses it, and opens its link last. One
-/// slot, at the job's cap, is all that its link bond has to outweigh.
+/// A third of nine verifiers are the miner's friends: after a missing link, the draw can still take three of
+/// them. A tenth locks the least, so that the draw hardly misses it, and opens its link last. One slot, at
+/// the job's cap, is all that its link bond has to outweigh.
 CheatRow looking(std::string_view name, std::string_view text, LastLook looks) {
     CheatRow row{.name = name, .text = text, .slots = 1, .alone = true, .captured = kFirstDraw};
     for (const char* honest : {"vada", "vega", "vida"}) row.others.push_back(verifier(honest, {}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator its strategies of a beacon's members that keep a link back for an accomplice.
+// Gives the simulator its strategies in which a beacon member withholds a link for an accomplice.
 #pragma once
 
 #include <vector>

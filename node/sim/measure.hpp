@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator's command its rows: plays a strategy for so many rounds and counts what came of it.
+// Gives the simulator's command its rows: measure() plays a strategy for a number of rounds and counts the
+// results.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 namespace assay::node::sim {
 
 struct SimOptions {
-    std::uint64_t rounds = 200;  ///< trials of each strategy, alone and in a coalition together
+    std::uint64_t rounds = 200;  ///< trials of each strategy, in total alone and in a coalition
     std::uint64_t seed = 1;
-    std::uint32_t seeds = 1;     ///< worlds that the trials are spread over: seed, seed + 1, …
-    double compute_share = 0.9;  ///< what honest work costs, of its pay
+    std::uint32_t seeds = 1;     ///< number of worlds over which the trials are spread: seed, seed + 1, …
+    double compute_share = 0.9;  ///< cost of honest work as a share of its pay
 };
 
-/// A line of the report. Profits are for a trial, in pays of one slot.
+/// A line of the report. Profits are for one trial, in units of one slot's pay.
 struct SimRow {
     std::string strategy;
     std::string level = "role";

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] StoreRoom room() const override { return {UINT64_MAX, 0}; }
 
     void put_file(const FileRef& file, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
-    /// What a peer is given; null: it is not here, or withheld.
+    /// The file that a peer gets; null when it is not here, or withheld.
     [[nodiscard]] FileRef served(const BlobId& id) const;
     /// Drops what may be dropped.
     void evict();

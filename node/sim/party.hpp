@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a simulated world its parties: a role with everything that is its own.
+// Gives a simulated world Player, a party: a role with everything of its own.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@
 
 namespace assay::node::sim {
 
-/// A key that follows from the world's seed and a name.
+/// A key derived from the world's seed and a name.
 base::SecretKey key_of(std::uint64_t seed, const std::string& name);
 
 struct Player {
-    /// `owned_by` is the name that the owner's key follows from.
+    /// `owned_by`: the name from which the owner's key is derived.
     Player(std::string called, const std::string& owned_by, WorkRole kind, Conduct behaves,
            std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
            StandInWorker::Accomplice accomplice, SharedWork& shared);
@@ -36,7 +36,8 @@ struct Player {
     StandInWorker worker;
     LastLines log;
     MemoryBlobs blobs;
-    MemoryIndex followed;    ///< of a buyer: the state that its role has verified, for its next job's role
+    MemoryIndex followed;    ///< of a buyer: the state that its role has verified, for the role of its next
+                             ///< job
     std::uint64_t seen = 0;  ///< height of the last block that its role was given
     RoleParts parts;
     bool ended = false;

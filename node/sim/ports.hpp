@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the parties of a simulation their seams: a clock that the world moves, bytes that follow from a seed,
-// and queues of what a role asks of ledger and peers, which the world answers.
+// Gives the parties of a simulation their seams: a clock that the world moves, bytes derived from a seed, and
+// queues of a role's requests to ledger and peers, which the world answers.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ private:
     std::uint64_t count_ = 0;
 };
 
-/// Every turn of the world steps every role: no timer has to ring.
+/// Timers never fire, because every turn of the world steps every role.
 struct TurnTimers final : Timers {
     TimerId at(std::uint64_t) override { return ++last; }
     void cancel(TimerId) override {}
@@ -53,7 +53,7 @@ struct OfferedTransactions final : LedgerPort {
     void get(RequestId, Bytes) override {}
     void scan(RequestId, Bytes) override {}
     void subscribe(std::uint64_t) override {}
-    /// The world writes its clock into its blocks: none is put off.
+    /// Never called: the world writes its own clock into its blocks, so no block is put off.
     void subscribe_again(std::uint64_t, std::uint64_t) override { ASSAY_CHECK(false); }
     std::vector<std::pair<RequestId, Bytes>> offered;
 };
@@ -94,7 +94,7 @@ struct MemoryNotes final : DiskPort {
     std::map<std::string, Bytes, std::less<>> files;
 };
 
-/// Keeps the last lines of weight, for the error that ends a simulation.
+/// Keeps the last warnings and errors, for the error that ends a simulation.
 struct LastLines final : Log {
     void write(LogLevel level, std::string_view text) override {
         if (level < LogLevel::kWarn) return;

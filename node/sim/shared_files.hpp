@@ -15,7 +15,7 @@
 
 namespace assay::node::sim {
 
-/// Bytes under their name. They never change.
+/// Bytes and their id. They never change.
 struct SharedFile {
     base::Hash256 id;
     base::Bytes bytes;
@@ -28,13 +28,14 @@ public:
     static FileRef of(base::Bytes bytes);
     /// A descriptor of the file. kFailure when this machine has no descriptor or memory left.
     base::Outcome<worker::SharedDescriptor> open(const FileRef& file);
-    /// The file that open() gave this descriptor for; of any other, what it holds. kFailure when it cannot be
-    /// read.
+    /// The file for which open() gave this descriptor, or for any other descriptor its content. kFailure when
+    /// it cannot be read.
     base::Outcome<FileRef> behind(const worker::SharedDescriptor& descriptor);
 
 private:
     struct GivenFile {
-        std::weak_ptr<const worker::Descriptor> descriptor;  ///< gone: another may stand at its address
+        std::weak_ptr<const worker::Descriptor> descriptor;  ///< expired: another descriptor may have its
+                                                             ///< address
         FileRef file;
     };
     void forget_closed();

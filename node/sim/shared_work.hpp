@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the workers of a simulated world what one of them has made and the others need not make again. What
-// each answers follows from its own requests and conduct alone.
+// Gives the workers of a simulated world SharedWork, results that one of them has made and the others need
+// not make again. Each worker's answers still follow only from its own requests and conduct.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace assay::node::sim {
 class SharedWork {
 public:
     [[nodiscard]] SharedFiles& files() { return files_; }
-    /// That of the last job that was asked for is kept.
+    /// The chain of a job; the last one is kept.
     std::shared_ptr<const HashChain> chain_of(const program::JobSpec& spec);
     /// The program of a step of the job; the last one is kept.
     std::shared_ptr<const program::Program> program_of(const program::JobSpec& spec);
 
-    /// Most outputs of a step are trees of zeros, of few sizes.
+    /// A tree of zeros. Most outputs of a step are such trees, of few sizes.
     struct ZeroTree {
         Hash256 root;
         std::vector<Hash256> path;  ///< siblings of the first leaf
@@ -32,7 +32,7 @@ public:
 
 private:
     SharedFiles files_;
-    Bytes chain_spec_, program_spec_;  ///< encoded, of what is kept
+    Bytes chain_spec_, program_spec_;  ///< encoded specs of what is kept
     std::shared_ptr<const HashChain> chain_;
     std::shared_ptr<const program::Program> program_;
     std::map<std::uint64_t, ZeroTree> zeros_;

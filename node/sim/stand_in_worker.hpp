@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a simulated role a worker that hashes where a real one trains. It answers with states, traces and
-// roots, as the real one does; whether a claim is true nobody tells it, and it tells nobody.
+// Gives a simulated role StandInWorker, which hashes where a real worker trains. It answers with states,
+// traces and roots, like a real one. Nobody tells it whether a claim is true, and it tells nobody.
 #pragma once
 
 #include <deque>
@@ -18,8 +18,8 @@ namespace assay::node::sim {
 
 class StandInWorker final : public WorkerPort {
 public:
-    /// Whether a slot of the running round belongs to those that this party colludes with, and how they
-    /// cheat.
+    /// How a slot of the running round is cheated by a miner with which this party colludes;
+    /// FalseUnits::kNone for other slots.
     using Accomplice = std::function<FalseUnits(SlotTurn)>;
 
     /// `shared` outlives it.
@@ -52,18 +52,19 @@ private:
     StandInAnswer answer(const worker::Evaluate& request, const Waiting& waiting);
     StandInAnswer answer(const worker::Root& request, const Waiting& waiting);
     // stand_in_dispute.cpp: trees whose hashes follow from what it trained, and witnesses that open nothing.
-    // A false claim is led down to its end and lost there; one that is right is led nowhere by whoever
-    // computes it.
+    // A game about a false claim goes down to the end and is lost there; a player that computes a right claim
+    // finds nothing to pick.
     StandInAnswer answer(const worker::Descend& request, const Waiting& waiting);
     StandInAnswer answer(const worker::DescendArray& request, const Waiting& waiting);
-    /// The state behind a segment as this party claims it.
+    /// The state after a segment as this party claims it.
     [[nodiscard]] ChainState claimed_end(std::uint32_t segment, const Hash256& start, SlotTurn place) const;
-    /// The root that the segment of a question begins at; nothing: its files do not tell.
+    /// The root at which the segment of a question begins; nothing when the files do not tell.
     [[nodiscard]] std::optional<Hash256> start_of(const worker::Descend& request,
                                                   const Waiting& waiting) const;
     template <class Other>
     StandInAnswer answer(const Other& request, const Waiting& waiting);
-    /// The state from which a unit is computed; nothing and the verdict: none of the root, or of the place.
+    /// The state from which a unit is computed. Nothing, with `verdict` set, when no file has the right root
+    /// or place.
     std::optional<Hash256> start_of(const worker::Replay& request, const Waiting& waiting,
                                     worker::Replayed& verdict) const;
     StandInAnswer compute(const worker::Replay& request, const Hash256& start,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator's report its interval.
+// Gives the simulator's report its confidence interval.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct Interval {
     double high = 1;
 };
 
-/// The 95 % Wilson score interval of a rate of which `hits` of `trials` were seen; all of [0, 1] for none.
+/// The 95 % Wilson score interval of a rate, from `hits` in `trials`; [0, 1] without trials.
 Interval wilson(std::uint64_t hits, std::uint64_t trials);
 
 }  // namespace assay::node::sim

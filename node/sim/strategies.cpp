@@ -18,8 +18,8 @@ constexpr std::array kPanel{"vera", "viki", "vito"};
 
 /// Locks where stake is deposited for the draw: of each of three honest verifiers, and of each of two others.
 constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken);
-/// A verifier's stake that reaches, beside the 10 tokens and the link bond of some 3 that it locks for a job,
-/// for the first bond of a challenge (2) and not for a doubled one.
+/// A verifier's stake that covers the 10 tokens and the link bond of some 3 that it locks for a job, and the
+/// first bond of a challenge (2), but not a doubled one.
 constexpr base::Amount kPoorStake = base::units(16 * base::kUnitsPerToken);
 constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
 
@@ -319,9 +319,9 @@ double captured_by_flash() {
 /// How likely the one friend of three equal verifiers is the whole panel.
 constexpr double kFriendAlone = 1.0 / 3 / kPanelSizes;
 
-/// Of two liars among three equal verifiers: the share of their audits in slots for which nobody else was
-/// drawn. A lone liar has one more drawn, who is the other liar every second time; a pair has the third
-/// drawn. `emptied`: of these slots, the share whose whole pay the first of them takes.
+/// For two liars among three equal verifiers: the share of their audits in slots for which nobody else was
+/// drawn. A lone liar gets one more verifier drawn, which is the other liar every second time; a pair gets
+/// the third verifier drawn. `emptied`: the share of these slots whose whole pay the first liar takes.
 double share_of_lone_liars(double emptied) {
     const double lone = 2.0 / 3;
     const double alone = lone / 2 * 2;
@@ -331,8 +331,8 @@ double share_of_lone_liars(double emptied) {
     return alone * (1 - emptied / 2) / (audits_of_one + audits_of_two + audits_of_three);
 }
 
-/// Of the slots with a run that does not begin at the base: those of which `finalise` alone is drawn, so that
-/// a replay is of all segments, which are the whole work of a slot.
+/// The share of the slots with a run that does not begin at the base of which only `finalise` is drawn, so
+/// that a replay is of all segments, which are the whole work of a slot.
 double share_of_finalise_alone(double q, double finalise) {
     double from_base = 0;  // the first `drawn` segments and no other unit, or everything
     for (std::uint32_t drawn = 0; drawn <= kSegments; ++drawn) {
@@ -343,8 +343,8 @@ double share_of_finalise_alone(double q, double finalise) {
     return std::pow(1 - q, kSegments) * finalise / (1 - from_base);
 }
 
-/// Of one of three equal verifiers: of its audits in jobs of so many slots, the share of the first in each
-/// job in which it has any.
+/// For one of three equal verifiers: the share of its audits, in jobs of so many slots, that are its first in
+/// a job.
 double share_of_one_audit(std::uint32_t slots) {
     const double drawn = (1 + 2 + 3) / kPanelSizes / 3;
     return (1 - std::pow(1 - drawn, slots)) / (drawn * slots);

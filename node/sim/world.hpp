@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator a market in one thread: real rules behind a real chain, real roles, and simulated time,
-// network, disk and workers. Everything in it follows from the setup: no clock, no hidden randomness.
+// Gives the simulator World, a market in one thread: real rules, a real chain and real roles, with simulated
+// time, network, disk and workers. Everything in it follows from the setup: no clock, no hidden randomness.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct PartySetup {
     std::string name;
     WorkRole role = WorkRole::kMiner;
     Conduct behaviour;
-    std::string owner = {};  ///< the party whose owner it has as well; empty: an owner of its own
+    std::string owner = {};  ///< the party with which it shares an owner; empty: its own owner
 };
 
 struct WorldSetup {
@@ -43,15 +43,16 @@ struct WorldSetup {
     bool probation = false;  ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
     bool launders = false;
-    /// A party of whose moves in games whoever orders blocks leaves out every other; empty: of nobody's.
+    /// A party whose every other move in games the sequencer leaves out; empty: nobody's.
     std::string drops_moves_of;
 };
 
-/// What a verifier that shares its work opened about a slot.
+/// What a verifier with Conduct::shares_work opened about a slot.
 struct SaidOfSlot {
-    bool served_start = false;  ///< a run of it does not begin at the base, and its miner opened the starts
+    bool served_start = false;  ///< one of its runs does not begin at the base, and the miner opened the
+                                ///< starts
     bool replayed = false;
-    std::uint64_t work = 0;  ///< work units of the units that it opened roots of
+    std::uint64_t work = 0;  ///< work units of the units for which it opened roots
 };
 /// By verifier, round and slot.
 using SaidOfSlots = std::map<std::tuple<base::PublicKey, std::uint32_t, std::uint32_t>, SaidOfSlot>;
@@ -62,19 +63,19 @@ struct JobOutcome {
     bool refused = false;  ///< the ledger did not take the submission
     contracts::Reason why = contracts::Reason::kNone;
     std::uint32_t rounds = 0;  ///< settled
-    double slot_pay = 0;  ///< base units for a slot's round, at the most that the job pays; 0 when refused
+    double slot_pay = 0;       ///< base units for a slot's round at the job's cap; 0 when refused
     std::vector<contracts::SettlementLine> lines;
     base::Amount gain_bound;  ///< as the job names it
-    /// Round and slot of what nobody but those who collude was drawn for.
+    /// Round and slot of each slot for which only colluding verifiers were drawn.
     std::set<std::pair<std::uint32_t, std::uint32_t>> among_friends;
     SaidOfSlots said;
     base::Hash256 model;  ///< root of the last base state
     std::vector<contracts::Game> games;
     std::vector<std::uint64_t> settled_at;  ///< heights of the rounds that were settled
-    /// Deposits of flash stake that a verifier had while links were opened.
+    /// Deposits of flash stake that were there while links were opened.
     std::uint32_t flash_deposits = 0;
-    std::vector<DrawLook> looks;  ///< of who opened a link last
-    bool laundering = false;      ///< one of the second buyer's
+    std::vector<DrawLook> looks;  ///< of members that opened a link last
+    bool laundering = false;      ///< a job of the second buyer
 };
 
 class World {
@@ -92,13 +93,13 @@ public:
     [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
 
 private:
-    /// That every party deposits whose conduct names no other.
+    /// Default deposit, for parties whose conduct names no other.
     static constexpr base::Amount kStake = base::units(10'000'000 * base::kUnitsPerToken);
 
     explicit World(WorldSetup setup);
     base::Outcome<void> begin();
     base::Outcome<void> register_party(const Player& party);
-    /// Of a party; nothing: the name is empty.
+    /// Node key of a party; nothing when the name is empty.
     [[nodiscard]] std::optional<base::PublicKey> node_key_of(const std::string& name) const;
     base::Outcome<bool> submit_job(Player& buyer, const program::JobSpec& spec, JobOutcome& outcome);
     base::Outcome<JobOutcome> sell(Player& buyer);
@@ -116,12 +117,12 @@ private:
     };
     struct Outbox {
         std::vector<Offered> in_block;
-        std::vector<Offered> held_back;  ///< by the conduct of who offers it
-        std::vector<Offered> left_out;   ///< by whoever orders blocks
+        std::vector<Offered> held_back;  ///< by the sender's conduct
+        std::vector<Offered> left_out;   ///< by the sequencer
     };
     using Heard = std::map<Player*, std::vector<RoleEvent>>;
     Outbox take_offers(std::vector<Bytes>& transactions);
-    /// What parties hear about what they sent.
+    /// Answers to the parties about what they sent.
     static Heard answers_to(const Outbox& sent, const std::map<base::Hash256, std::uint16_t>& refused,
                             std::uint64_t height);
     base::Outcome<void> make_block();
@@ -133,16 +134,16 @@ private:
     void look_last();
     void look_last(const Player& looker);
     [[nodiscard]] Coalition coalition_of(const Player& looker) const;
-    /// Whether whoever orders blocks leaves this one out.
+    /// Whether the sequencer leaves this one out.
     [[nodiscard]] bool leaves_out(const Player& party, const contracts::Payload& payload);
     void sign(const base::SecretKey& owner, contracts::Payload payload);
     // world_conduct.cpp
     /// Whether a slot has verifiers, and all that were drawn for it collude.
     [[nodiscard]] bool is_among_friends(const contracts::SlotRound& slot) const;
-    /// What a verifier that colludes vouches for. Who is drawn is public before anybody computes: beside an
-    /// honest verifier it would lose what it locked, so there it computes.
+    /// The false units that a colluding verifier vouches for. The draw is public before anybody computes, and
+    /// next to an honest verifier it would lose what it locked, so it then computes honestly.
     [[nodiscard]] FalseUnits cheat_of(SlotTurn place) const;
-    /// The enlistment of a party that locks the least; nothing: it sends what its role made.
+    /// The enlistment of a party that locks the least; nothing when it sends what its role made.
     [[nodiscard]] std::optional<Bytes> with_least_lock(const Player& party,
                                                        const contracts::TxBody& body) const;
     [[nodiscard]] base::Outcome<void> nobody_ended() const;

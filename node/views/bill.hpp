@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives buyers a bill from the ledger's own records: what was paid of their jobs' escrows and what for, and
-// work that was lost, which costs nothing.
+// Gives buyers a bill from the ledger's own records: what was paid out of their jobs' escrows and what for,
+// and the work that was lost, which costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 namespace assay::node {
 
 enum class BillItem : std::uint8_t {
-    kSlots = 1,  ///< segments that were accepted, and those that were not, at zero
+    kSlots = 1,  ///< accepted segments, and rejected ones at zero
     kAudits,     ///< recomputed by verifiers
     kMerges,
-    kAccusations,  ///< fees of those who were right about a claim that lost its game, or wait for it
-    kFee,          ///< burned at the submission; not of the escrow
-    kBids,         ///< deposits of bids in the market: held until they are opened, burned where they were not
+    kAccusations,  ///< fees for accusations that proved right, or wait for their game
+    kFee,          ///< burned at the submission; not from the escrow
+    kBids,         ///< deposits of bids in the market: held until the bid is opened, burned if it was not
 };
 std::string_view to_text(BillItem item);
 
@@ -30,8 +30,8 @@ struct BillEntry {
     base::Hash256 job;
     std::string name;        ///< of the job
     base::PublicKey member;  ///< who submitted it: the buyer itself, or a member of its team
-    /// In which it was settled or submitted, as the caller's Days says; of a bid's deposit that of the
-    /// submission, since the ledger keeps no other height of it.
+    /// The day of the settlement or submission, as the caller's Days names it. For a bid's deposit that of
+    /// the job's submission, since the ledger keeps no other height for it.
     std::string day;
     BillItem item = BillItem::kSlots;
     contracts::Reason reason = contracts::Reason::kNone;
@@ -43,7 +43,7 @@ struct BillEntry {
 
 enum class BillBy : std::uint8_t { kJob = 1, kDay, kTeam };
 
-/// Entries that are alike in what the bill is by, and in item and reason, are one line.
+/// A line sums the entries with the same values of what the bill is by, the same item and the same reason.
 struct BillLine {
     std::string job, name, member, day;  ///< empty: the bill is not by it
     BillItem item = BillItem::kSlots;
@@ -66,10 +66,10 @@ struct BillLine {
     }
 };
 
-/// What the ledger itself says of all jobs of the bill. put_in + penalties = spent + refunded + in_escrow.
+/// The ledger's own totals for all jobs of the bill. put_in + penalties = spent + refunded + in_escrow.
 struct BillTotals {
     Units put_in;     ///< budgets and top-ups
-    Units penalties;  ///< that came into the escrows
+    Units penalties;  ///< paid into the escrows
     Units spent, refunded, in_escrow;
     Units fees;  ///< burned at submission
 
@@ -95,20 +95,20 @@ struct Bill {
     }
 };
 
-/// The day of a height, as the bill names it. Asked only when the bill is by day; heights in any order.
+/// The day of a height, as the bill names it. Called only when the bill is by day, with heights in any order.
 using Days = std::function<base::Outcome<std::string>(std::uint64_t height)>;
 
-/// Every entry of the jobs that `owner` pays, or submitted as a member, jobs ascending. Jobs whose records
-/// `state` does not have are left out: a node's state and an executed home have them.
+/// Every entry of the jobs that `owner` pays, or submitted as a member, by ascending job. Leaves out jobs
+/// whose records `state` does not have; a node's state and an executed home have them.
 base::Outcome<std::vector<BillEntry>> bill_entries(const contracts::StateView& state,
                                                    const base::PublicKey& owner, const Days& days);
 
-/// The bill of the same jobs. Lines ascend by what it is by, then by item and reason. kVerification when the
-/// lines do not add up to what the ledger says was spent.
+/// The bill of the same jobs. Lines ascend by what the bill is by, then by item and reason. kVerification
+/// when the lines do not add up to the amount that the ledger records as spent.
 base::Outcome<Bill> bill_of(const contracts::StateView& state, const base::PublicKey& owner,
                             const std::vector<BillBy>& by, const Days& days);
 
-/// The cells of its comma-separated values: a record of names, then one of each line; amounts in base units.
+/// The bill's comma-separated values: a record of names, then one for each line, with amounts in base units.
 std::vector<std::vector<std::string>> csv_records(const Bill& bill);
 
 }  // namespace assay::node

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a bid or an ask won or lost, once it was opened: what went into a clearing, from the state before its
-// block, and the price that would have turned it. Nothing here is a guess: critical prices come from the law
-// of the clearing (contracts/rules/market/clearing.hpp), and what the rules say to a bid at such a price from
-// the rules themselves, carried out on a copy.
+// Gives views ClearedMarket: why an opened bid or ask won or lost. It takes the input of a clearing from the
+// state before its block, and computes the price that would have changed the result. Nothing is a guess:
+// critical prices come from the law of the clearing (contracts/rules/market/clearing.hpp), and whether the
+// rules accept a bid at such a price from the rules themselves, run on a copy.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class BidEnd : std::uint8_t {
     kOutbid = 2,      ///< a higher price would have won
     kBelowBase = 3,   ///< the same; the bid was below the class's base price
     kNoCapacity = 4,  ///< nobody offered in the class
-    kTooFewLots = 5,  ///< fewer lots were offered than it was for
+    kTooFewLots = 5,  ///< fewer lots were offered than it asked for
     kNoPrice = 6,     ///< others bid the largest amount that there is
     kSetAside = 7,    ///< its escrow did not cover it, or its job was over
     kNotOpened = 8,   ///< it stayed sealed
@@ -35,11 +35,12 @@ enum class BidEnd : std::uint8_t {
 /// "won", "outbid", "below_base", "no_capacity", "too_few_lots", "no_price", "set_aside", "not_opened".
 std::string_view to_text(BidEnd end);
 
-/// What became of a job's bid in one clearing. Prices are base units per work unit.
+/// The result of a job's bid in one clearing. Prices are base units per work unit.
 struct BidWhy {
-    std::uint64_t epoch = 0;       ///< that was cleared
+    std::uint64_t epoch = 0;       ///< the epoch that was cleared
     std::uint64_t cleared_at = 0;  ///< height
-    bool foreseen = false;         ///< it is still to come, and this is so if nothing more is sent
+    bool foreseen = false;         ///< the clearing is still to come; this is its result if nothing more is
+                                   ///< sent
     base::Hash256 job;
     BidEnd end = BidEnd::kNotOpened;
     contracts::Reason reason = contracts::Reason::kNone;  ///< of one that was set aside
@@ -50,9 +51,10 @@ struct BidWhy {
     base::Amount base_price;
     std::uint64_t offered = 0;         ///< lots of the class
     std::optional<base::Amount> pays;  ///< a winner, for each lot
-    /// The least price at which it would have won, all else equal; of a winner, what it pays. Nothing: none.
+    /// The least price at which it would have won, all else equal; for a winner what it pays. Nothing: no
+    /// price would have won.
     std::optional<base::Amount> least;
-    /// Why the rules would not have taken a bid at `least`: above the job's cap, or not covered. None: they
+    /// Why the rules would have refused a bid at `least`: above the job's cap, or not covered. kNone: they
     /// would have leased it the lots.
     contracts::Reason least_refused = contracts::Reason::kNone;
 
@@ -80,14 +82,14 @@ struct BidWhy {
 enum class AskEnd : std::uint8_t {
     kSold = 1,
     kTooDear = 2,    ///< a lower price would have been sold
-    kNotWanted = 3,  ///< at no price
+    kNotWanted = 3,  ///< no price would have been sold
     kSetAside = 4,   ///< measured as slower than its class
     kNotOpened = 5,  ///< it stayed sealed
 };
 /// "sold", "too_dear", "not_wanted", "set_aside", "not_opened".
 std::string_view to_text(AskEnd end);
 
-/// What became of a node's ask in one clearing.
+/// The result of a node's ask in one clearing.
 struct AskWhy {
     std::uint64_t epoch = 0;
     std::uint64_t cleared_at = 0;
@@ -100,10 +102,10 @@ struct AskWhy {
     base::Amount price;
     base::Amount base_price;
     std::uint64_t wanted = 0;          ///< lots of bids for the class
-    std::optional<base::Amount> gets;  ///< one that was sold, for a work unit
-    /// The highest price at which it would have been sold, all else equal. Nothing: at none.
+    std::optional<base::Amount> gets;  ///< if sold, for a work unit
+    /// The highest price at which it would have been sold, all else equal. Nothing: no price.
     std::optional<base::Amount> most;
-    bool left = false;  ///< not sold, and for whoever takes it at the base price
+    bool left = false;  ///< not sold, and on offer at the base price
 
     [[nodiscard]] std::string text() const;
     template <class Visit>
@@ -125,7 +127,7 @@ struct AskWhy {
     }
 };
 
-/// What became of a job that waited for lots which a clearing left.
+/// The result for a job that waited for lots which a clearing left.
 struct WaitWhy {
     std::uint64_t epoch = 0;
     std::uint64_t cleared_at = 0;
@@ -136,7 +138,7 @@ struct WaitWhy {
     bool served = false;
     base::Amount base_price;
     std::uint64_t left = 0;    ///< lots of the class that the auction left at the base price
-    std::uint64_t others = 0;  ///< of those, leased to others who waited
+    std::uint64_t others = 0;  ///< of those, leased to other jobs that waited
     [[nodiscard]] std::string text() const;
     template <class Visit>
     void fields(Visit& visit) const {
@@ -154,15 +156,15 @@ struct WaitWhy {
     }
 };
 
-/// Whether a clearing took place, or is what it would come to if nothing more were sent until then.
+/// Whether a clearing took place, or is foreseen under the assumption that nothing more is sent until then.
 enum class ClearingTime : std::uint8_t { kPast = 1, kForeseen = 2 };
 
-/// All that was opened for one clearing.
+/// All bids and asks that were opened for one clearing, and their results.
 class ClearedMarket {
 public:
-    /// From the state before a block. Nothing where that block's height clears no epoch. kVerification where
-    /// the rules come to other leases than the law of the clearing does: this program is then wrong. Keeps a
-    /// reference to `before`.
+    /// Computes it from the state before a block. Nothing when that block's height clears no epoch.
+    /// kVerification when the rules give other leases than the law of the clearing, which is a bug of this
+    /// program. Keeps a reference to `before`.
     static base::Outcome<std::optional<ClearedMarket>> of(const contracts::StateView& before,
                                                           const contracts::BlockContext& block,
                                                           ClearingTime time = ClearingTime::kPast);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever looks at a job its disputes, a row each: who challenged what, where it ended, what was
-// claimed and computed, who lost what and where that went.
+// Gives views of a job its disputes, a row for each: who challenged what, where it ended, what was claimed
+// and computed, who lost what, and where that money went.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace assay::node {
 
-/// What a row says beyond the state's records: of a game that has ended, what an audit of the blocks found
-/// (ledger/audit/dispute_audit.hpp); of one that runs, the height that the state is of.
+/// What a row needs beyond the state's records. For a game that has ended: what an audit of the blocks found
+/// (ledger/audit/dispute_audit.hpp). For a running game: the height of the state.
 struct DisputeSources {
-    std::optional<base::Hash256> transaction;  ///< that ended it
+    std::optional<base::Hash256> transaction;  ///< the transaction that ended it
     std::optional<double> referee_us;          ///< measured on this machine
     std::optional<std::uint64_t> height;
 };
 
-/// Nothing in a field: there is no such thing, or the game does not go so far.
+/// A row. A field is empty when it does not apply, or when the game has not come that far.
 struct DisputeRow {
     std::string id;  ///< JOB/NUMBER, as `assay audit dispute` takes it
     std::uint32_t round = 0;
-    std::optional<std::uint32_t> slot;  ///< of a clip the slot that is clipped; none of a merge
+    std::optional<std::uint32_t> slot;  ///< for a clip the slot that is clipped; nothing for a merge
     std::optional<std::uint32_t> segment;
     std::optional<std::uint32_t> step;
     std::optional<std::string> what;                 ///< "h.2.mlp.c_fc dX"
     std::optional<std::vector<std::uint64_t>> tile;  ///< row and column
     std::optional<std::uint64_t> term;
-    std::uint32_t moves = 0;  ///< of both players, the witness included
+    std::uint32_t moves = 0;  ///< of both players, including the witness
     std::uint32_t witness_bytes = 0;
     std::optional<double> referee_us;
     base::PublicKey challenger;
@@ -47,14 +47,14 @@ struct DisputeRow {
     std::optional<base::PublicKey> turn;  ///< who is to move, while it runs
     std::optional<std::uint64_t> heights_left;
     contracts::GameEnd end = contracts::GameEnd::kNone;
-    std::optional<dispute::GameReason> referee;  ///< of a game that was judged
+    std::optional<dispute::GameReason> referee;  ///< for a game that was judged
     std::uint64_t ended_at = 0;                  ///< height
     std::optional<base::Hash256> transaction;
-    base::Amount bond;  ///< that the challenger locked
+    base::Amount bond;  ///< locked by the challenger
     base::Amount lost;  ///< by the loser: the next three together
     base::Amount to_winner, to_buyer, burned;
     std::optional<base::PublicKey> winner_owner;  ///< who got `to_winner`
-    base::Amount returned;                        ///< of the claim's held pay: to the job's escrow
+    base::Amount returned;                        ///< the claim's held pay that went back to the job's escrow
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -102,7 +102,7 @@ DisputeRow dispute_row(const contracts::StateView& state, const contracts::Job& 
 std::vector<contracts::Game> games_of(const contracts::StateView& state, const base::Hash256& job,
                                       std::uint32_t round, const base::PublicKey& node);
 
-/// The row as sentences, one thing each: what was challenged, where it ended, how, and who lost what.
+/// The row as sentences: what was challenged, where and how it ended, and who lost what.
 std::vector<std::string> sentences(const DisputeRow& row);
 
 }  // namespace assay::node

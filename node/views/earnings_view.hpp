@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a miner's owner what its work came to, from the settlements that the ledger holds: for each round,
-// and summed over days or jobs.
+// Gives a miner's owner its earnings, from the settlements that the ledger holds: for each round, and summed
+// over days or jobs.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace assay::node {
 enum class EarningsBy : std::uint8_t { kRound, kJob, kDay };
 std::string_view to_text(EarningsBy by);
 
-/// What a miner's work in one round of a job came to, or in all that a row sums up.
+/// What a miner earned and lost in one round of a job, or in all rounds that the row sums.
 struct EarningsRow {
     std::string day;                     ///< of the settlement, UTC: 2026-11-26; empty unless asked for
     std::optional<base::Hash256> job;    ///< none in a row of a day, and in the total
-    std::optional<std::uint32_t> round;  ///< none where the row is of no single round: of an ask, or a sum
-    std::uint64_t slots = 0;             ///< that were settled
-    std::uint64_t work_units = 0;        ///< of those that were paid
+    std::optional<std::uint32_t> round;  ///< none when the row is not of a single round: for an ask, or a sum
+    std::uint64_t slots = 0;             ///< settled slots
+    std::uint64_t work_units = 0;        ///< of paid slots
     base::Amount earned;                 ///< as the ledger counts it (Miner::earned)
-    base::Amount held;                   ///< pay that is set aside until the window of its claim is over
+    base::Amount held;                   ///< pay that is set aside until its claim's window is over
     base::Amount returned;               ///< part of `earned` that went back because the claim lost a game
     base::Amount lost;                   ///< bonds and deposits (Miner::forfeited)
-    std::optional<base::Amount> power_cost;  ///< of the paid work; nothing where its pace is not known
+    std::optional<base::Amount> power_cost;  ///< of the paid work; nothing when its pace is not known
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -51,7 +51,7 @@ struct Earnings {
     EarningsBy by = EarningsBy::kRound;
     std::vector<EarningsRow> rows;
     EarningsRow total;
-    /// What the ledger's record of the miner says. The total says the same, unless the history of ended jobs
+    /// The amounts in the ledger's record of the miner. The total is equal, unless the history of ended jobs
     /// is missing.
     base::Amount ledger_earned, ledger_forfeited;
 
@@ -71,16 +71,16 @@ struct Earnings {
     }
 };
 
-/// What only the command knows.
+/// What the command adds to the ledger's records.
 struct EarningsSources {
-    /// The UTC day of a block; needed for EarningsBy::kDay alone.
+    /// The UTC day of a block; needed only for EarningsBy::kDay.
     std::function<base::Outcome<std::string>(std::uint64_t height)> day_of = nullptr;
-    /// What the power of so much work cost; null or nothing: not known.
+    /// Cost of the power for so many work units; null or nothing: not known.
     std::function<std::optional<base::Amount>(const contracts::Job& job, std::uint64_t work_units)> power =
         nullptr;
 };
 
-/// Rows ascending by day, or by job and round. REQUIRES a registered miner. Fails where day_of does.
+/// Rows ascend by day, or by job and round. REQUIRES a registered miner. Fails when day_of fails.
 base::Outcome<Earnings> miner_earnings(const contracts::StateView& state, const base::PublicKey& miner,
                                        EarningsBy by, const EarningsSources& sources);
 

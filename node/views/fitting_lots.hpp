@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the market's outlooks lots, or jobs, counted by the first thing that keeps the one from the other.
+// Gives the market's outlooks FittingLots, which counts lots by the first property that does not fit a job.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace assay::node {
 
-/// Lots that stand or are left, by what keeps them from the job: the first of these in this order.
+/// Lots that stand or are left, each counted at the first of these properties, in this order, that does not
+/// fit the job.
 struct FittingLots {
     std::uint64_t fit = 0;
     std::uint64_t other_profile = 0, too_slow = 0, too_little_memory = 0, too_little_network = 0;
@@ -29,12 +30,13 @@ struct FittingLots {
     }
 };
 
-/// Where a lot of the class counts: the first of profile, speed, memory, network and cap that keeps it from
-/// the job, else `fit`. `price`: base units per work unit.
+/// The count to which a lot of the class belongs: that of the first of profile, speed, memory, network and
+/// cap that does not fit the job, else `fit`. `price`: base units per work unit.
 std::uint64_t& bin_of(FittingLots& lots, const contracts::JobTerms& job, const contracts::LotClass& kind,
                       base::Amount price);
 
-/// "4 lots stand or are left, 1 in classes that do, 3 too slow". `sealed`: lots whose classes are not known.
+/// "4 lots stand or are left, 1 in classes that do, 3 too slow". `sealed`: number of lots whose classes are
+/// not known yet.
 std::string breakdown(const FittingLots& lots, std::uint64_t sealed);
 
 /// "1 lot", "2 lots".

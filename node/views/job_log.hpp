@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives buyers the log of a job from the ledger's records alone: who did what when, what it came to, and the
-// losses that slots opened. None of it is asked of the machines that worked; they may be gone.
+// Gives buyers the log of a job from the ledger's records alone: who did what and when, with what result, and
+// the losses that slots opened. It asks none of the machines that worked, since they may be gone.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct SlotLog {
     contracts::Reason verdict = contracts::Reason::kNone;  ///< none before the settlement
     base::Amount paid, lost;
     std::vector<float>
-        losses;  ///< of each step, as its trace says; empty: it opened none, or nobody has it here
+        losses;  ///< of each step, from its trace; empty when it opened none, or the trace is not here
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -63,7 +63,8 @@ struct RoundLog {
     base::Hash256 beacon;
     bool merged = false;
     std::vector<std::uint32_t> merged_slots;
-    std::optional<float> train_loss, held_out_loss;  ///< of audited steps of merged slots; of a merged round
+    std::optional<float> train_loss, held_out_loss;  ///< of a merged round; the first over audited steps of
+                                                     ///< merged slots
     std::vector<SlotLog> slots;
     std::vector<AuditLog> audits;
 
@@ -82,10 +83,10 @@ struct RoundLog {
     }
 };
 
-/// The trace that a slot opened, where it can be had; nothing else.
+/// Returns the trace that a slot opened, or nothing when it cannot be had.
 using TraceOf = std::function<std::optional<program::TraceRecord>(std::uint32_t round, std::uint32_t slot)>;
 
-/// Rounds and slots ascending; of a round that runs what there is so far.
+/// Rounds and slots ascend. A running round has what there is so far.
 std::vector<RoundLog> job_log(const contracts::StateView& state, const contracts::Job& job,
                               const TraceOf& trace_of);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands, pages and metrics what there is to see of a job: its money, who works for it, and how each
-// of its slots was judged.
+// Gives commands, pages and metrics the view of a job: its money, who works for it, and how each of its slots
+// was judged.
 #pragma once
 
 #include <cstdint>
@@ -73,10 +73,10 @@ struct SlotView {
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     base::PublicKey miner;
-    base::Amount price;  ///< of a work unit; zero where nobody holds it
+    base::Amount price;  ///< of a work unit; zero when nobody holds the slot
     contracts::Reason verdict = contracts::Reason::kNone;
     bool served = false;  ///< its miner opened the starts of its drawn runs
-    bool stored = false;  ///< more than half of the stake that has a say holds what it submitted
+    bool stored = false;  ///< more than half of the deciding stake holds what it submitted
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -90,14 +90,14 @@ struct SlotView {
     }
 };
 
-/// A lot that a job has, now or in the epoch that comes next.
+/// A lot that a job has now or in the next epoch.
 struct LeaseView {
     base::PublicKey miner;
     base::Amount price;  ///< of a work unit
     std::uint64_t epoch = 0;
     std::uint64_t from = 0;   ///< height, included
     std::uint64_t until = 0;  ///< height, not included
-    bool instant = false;     ///< taken at the base price behind the clearing
+    bool instant = false;     ///< taken at the base price after the clearing
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -110,12 +110,12 @@ struct LeaseView {
     }
 };
 
-/// What a round came to that was merged.
+/// The result of a merged round.
 struct MergedRound {
     std::uint32_t round = 0;
     std::uint64_t slots = 0;
     base::Hash256 base_root;  ///< of the merged state
-    base::Hash256 beacon;     ///< draws the held-out sequences too
+    base::Hash256 beacon;     ///< also draws the held-out sequences
     float held_out_loss = 0;  ///< over those; `assay model eval --beacon` computes it again
     std::string held_out_bits;
 
@@ -143,14 +143,14 @@ struct JobView {
     std::uint32_t slots = 0;
     std::uint64_t seed = 0;
     std::uint64_t work_units = 0;  ///< of a slot's round
-    /// Of a work unit: of the job's own auction; where it leases, the highest of the last round that was
-    /// dealt.
+    /// For a work unit: the price of the job's own auction or, if it leases, the highest price of the last
+    /// round that was dealt.
     base::Amount clearing_price;
     base::Amount fee;        ///< burned at its submission
     base::Amount link_bond;  ///< of each member of its beacon
     base::Hash256 base_root;
-    std::optional<base::Hash256> initial_blob;  ///< nothing: it started from its seed
-    std::uint32_t machines_least = 0;           ///< 0: it holds an auction of its own
+    std::optional<base::Hash256> initial_blob;  ///< nothing when it started from its seed
+    std::uint32_t machines_least = 0;           ///< 0: it holds its own auction
     std::uint32_t machines_most = 0;
     std::vector<LeaseView> leases;
     std::vector<RosterView> roster;
@@ -190,9 +190,9 @@ struct JobView {
 std::optional<base::Amount> fee_of(const contracts::StateView& state, const contracts::JobTerms& job);
 
 JobSummary summary_of(const contracts::StateView& state, const contracts::Job& job);
-/// Of a job whose records have left the state.
+/// For a job whose records have left the state.
 JobSummary summary_of(const base::Hash256& id, const contracts::EndedJob& job);
-/// Reads no record that has left.
+/// Lists every job; reads no record that has left the state.
 JobList jobs_of(const contracts::StateView& state);
 JobView job_view(const contracts::StateView& state, const contracts::Job& job);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every form of output its JSON: one encoding of records that name their fields. A record has
+// Gives every output its JSON, one encoding of records that name their fields. A record has
 //
-//     template <class Visit>
-//     void fields(Visit& visit) const { visit("name", member); … }
+// template <class Visit>
+// void fields(Visit& visit) const { visit("name", member); … }
 //
 // and becomes an object with these members, in this order. docs/reference/json.md lists them all.
 #pragma once
@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 struct Units {
     std::uint64_t count = 0;
 };
-/// The same of a difference.
+/// The same for a difference.
 struct SignedUnits {
     std::int64_t count = 0;
 };
@@ -53,12 +53,12 @@ template <class T>
 inline constexpr bool is_list<std::vector<T>> = true;
 }  // namespace json_detail
 
-/// Money is a text of base units, since readers of JSON hold no 64 bits; hashes and keys are hexadecimal
-/// digits; an enumerator is its name; an empty optional is null.
+/// Encodes a value. Money is a text of base units, since many readers of JSON cannot hold 64 bits; hashes and
+/// keys are hexadecimal digits; an enumerator is its name; an empty optional is null.
 template <class T>
 Json json_of(const T& value);
 
-/// Gathers the fields of one record, or of an object that is printed in one place only.
+/// Collects the fields of one record, or of an object that is printed in only one place.
 class JsonFields {
 public:
     template <class T>

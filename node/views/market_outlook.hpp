@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between a job or a miner and the next clearing of the market, before anything is cleared: each
-// obstacle with its token and its numbers, from the state alone.
+// Gives views what keeps a job or a miner from success in the next clearing of the market: each obstacle with
+// its token and its numbers, from the state alone.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace assay::node {
 
-/// Bytes with which a step of a job is possible; nothing where that is not known.
+/// Bytes that a step of a job needs; nothing when that is not known.
 using StepBytes = std::function<std::optional<std::uint64_t>(const program::JobSpec& spec)>;
 
 struct Obstacle {
     std::string token;  ///< stable; docs/market.md lists them
     std::string text;
-    // Where it is about a number.
+    // Only for obstacles with a number.
     std::optional<std::uint64_t> needs, has;
     std::string unit;  ///< "lots", "base units", "GiB", "bits of speed", "owners", "blocks"; empty: no number
 
@@ -37,7 +37,7 @@ struct Obstacle {
     }
 };
 
-/// Lots that are offered for the next clearing or left in an epoch, by node.
+/// Lots that are offered for the next clearing, or left in an epoch, by node.
 std::map<base::PublicKey, contracts::LotClass> lots_on_offer(const contracts::StateView& state);
 
 struct JobOutlook {
@@ -48,8 +48,8 @@ struct JobOutlook {
     std::uint64_t leased = 0;       ///< lots of the running epoch
     std::uint64_t leased_next = 0;  ///< of the next one
     FittingLots lots;
-    std::vector<Obstacle> obstacles;  ///< none: nothing stands in the way
-    std::optional<WaitView> wait;     ///< at the job's cap; of a job that has not its gang
+    std::vector<Obstacle> obstacles;  ///< empty: no obstacle
+    std::optional<WaitView> wait;     ///< at the job's cap; for a job without its whole gang
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -70,7 +70,7 @@ struct JobOutlook {
 JobOutlook job_outlook(const contracts::StateView& state, std::uint64_t height, const contracts::Job& job,
                        const StepBytes& step_bytes);
 
-/// A lot that a job has of a miner.
+/// A miner's lot that a job has.
 struct MinerLease {
     base::Hash256 job;
     base::Amount price;
@@ -88,7 +88,7 @@ struct MinerOutlook {
     base::PublicKey node;
     std::optional<contracts::LotClass> kind;  ///< of its opened ask
     std::optional<base::Amount> ask;
-    std::uint32_t epochs = 0;  ///< that the ask is still offered in
+    std::uint32_t epochs = 0;  ///< in which the ask is still offered
     std::vector<MinerLease> leases;
     std::vector<Obstacle> obstacles;
 
@@ -103,7 +103,7 @@ struct MinerOutlook {
     }
 };
 
-/// The same of a miner and the jobs that go on. REQUIRES a registered one.
+/// The same for a miner and the jobs that go on. REQUIRES a registered miner.
 MinerOutlook miner_outlook(const contracts::StateView& state, std::uint64_t height,
                            const base::PublicKey& node, const StepBytes& step_bytes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to see of the market between jobs (decision 86): where the epoch stands, and what each class
-// of lots costs, holds and came to.
+// Gives commands, pages and metrics the view of the market between jobs (decision 86): the phase of the
+// epoch, and the price, lots and last result of each class of lots.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace assay::node {
 
-/// What one clearing of a class came to. Lots are counted, prices are base units per work unit.
+/// The result of one clearing of a class. Counts are of lots, prices in base units per work unit.
 struct ClassEpochView {
     std::uint64_t epoch = 0;
     contracts::LotClass kind;
@@ -37,13 +37,13 @@ struct ClassEpochView {
 /// A class of lots as it stands.
 struct ClassView {
     contracts::LotClass kind;
-    base::Amount base_price;             ///< of the running epoch: what a lot that is left costs
-    base::Amount next_base_price;        ///< with which the next clearing begins, as far as it is known now
+    base::Amount base_price;             ///< of the running epoch: the price of a lot that is left
+    base::Amount next_base_price;        ///< for the next clearing, as far as it is known now
     std::uint64_t standing = 0;          ///< opened asks, for the next clearing
     std::uint64_t leased = 0;            ///< of the running epoch
-    std::uint64_t left = 0;              ///< of the running epoch, for whoever takes them at the base price
+    std::uint64_t left = 0;              ///< of the running epoch, on offer at the base price
     std::uint64_t wanted = 0;            ///< lots of opened bids, and of jobs that wait for what is left
-    std::optional<ClassEpochView> last;  ///< the newest clearing with an offer; none of a new class
+    std::optional<ClassEpochView> last;  ///< the newest clearing with an offer; nothing for a new class
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -94,12 +94,12 @@ struct MarketHistoryView {
     }
 };
 
-/// What the ledger keeps of past clearings: of one class or of all, of the last `epochs` in which any class
-/// was cleared (0: of all that are kept).
+/// Past clearings that the ledger keeps, of one class or of all, from the last `epochs` epochs in which any
+/// class was cleared (0: all that are kept).
 MarketHistoryView market_epochs(const contracts::StateView& state,
                                 const std::optional<contracts::LotClass>& kind, std::uint64_t epochs);
 
-/// Every class that somebody offers, wants, leases or has offered in, ascending.
+/// Every class in which somebody offers, wants, leases or has offered lots, ascending.
 std::vector<contracts::LotClass> market_classes(const contracts::StateView& state);
 
 }  // namespace assay::node

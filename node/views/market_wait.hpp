@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a job would have waited for lots, by the clearings that the ledger keeps: for `job why` and plans.
+// Gives `job why` and plans how long a job would have waited for lots, by the clearings that the ledger
+// keeps.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,21 @@
 
 namespace assay::node {
 
-/// Lots that a job wants of any one of some classes.
+/// Lots that a job wants, all from one of these classes.
 struct LotWish {
     std::vector<contracts::LotClass> classes;
     std::uint32_t lots = 1;
     base::Amount price;  ///< the most that it pays for a work unit
 };
 
-/// Waits in epochs, had the job come at each epoch that is kept. Of such an epoch the ledger says how many
-/// lots were sold, up to which price, and how many were left at the base price: it would have served the
-/// wish if enough were sold for no more than it pays, or left. This is what was, and no promise.
+/// The wait in epochs, if the job had come at each of the epochs that are kept. For each, the ledger says how
+/// many lots were sold, up to which price, and how many were left at the base price. The epoch would have
+/// served the wish if enough lots were left, or sold for no more than the job pays. This describes the past
+/// and promises nothing.
 struct WaitView {
-    std::uint64_t epochs = 0;   ///< that are kept, of any of the classes
-    std::uint64_t serving = 0;  ///< of those, that would have served it
-    /// 50 % and 90 % quantiles, 0: the very next clearing. Nothing: longer than what is kept can say.
+    std::uint64_t epochs = 0;   ///< kept epochs of any of the classes
+    std::uint64_t serving = 0;  ///< of those, the ones that would have served it
+    /// 50 % and 90 % quantiles; 0: the very next clearing. Nothing: longer than the kept epochs can tell.
     std::optional<std::uint64_t> median, high;
     std::uint64_t epoch_heights = 0;  ///< of one epoch
 
@@ -41,7 +43,7 @@ struct WaitView {
 
 WaitView wait_for(const contracts::StateView& state, const LotWish& wish);
 
-/// Whether this clearing sold, or left, so many lots at a price of at most so much.
+/// Whether this clearing sold or left `lots` lots at a price of at most `price`.
 bool would_serve(const contracts::ClassEpoch& cleared, std::uint32_t lots, base::Amount price);
 
 }  // namespace assay::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever looks at a network from outside how large it is and where its money is.
+// Gives commands, pages and metrics the size of a network and where its money is.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct SupplyView {
 
 struct NetworkView {
     std::uint64_t miners = 0, verifiers = 0;
-    std::uint64_t jobs = 0;         ///< that ever were
-    std::uint64_t jobs_active = 0;  ///< that have not ended
+    std::uint64_t jobs = 0;         ///< submitted so far
+    std::uint64_t jobs_active = 0;  ///< not ended
     SupplyView money;
 
     template <class Visit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever shows the ledger (views, commands, pages) the state of a running node, with the history of
-// its ended jobs, as a StateView.
+// Gives views, commands and pages the state of a running node, with the history of its ended jobs, as a
+// StateView.
 #pragma once
 
 #include <exception>
@@ -13,7 +13,8 @@
 
 namespace assay::node {
 
-/// Carries an Error through code that cannot return one (StateView). Whoever reads a node's state catches it.
+/// Carries an Error through code that cannot return one (StateView). Code that reads a node's state catches
+/// it.
 class StateReadError : public std::exception {
 public:
     explicit StateReadError(base::Error error) : error_(std::move(error)) {}
@@ -24,9 +25,10 @@ private:
     base::Error error_;
 };
 
-/// Every read is a question to the node, which is believed but for its history: records of an ended job must
-/// have the hashes that the state keeps. Reads throw StateReadError when the node does not answer, or its
-/// history is another. kVerification when the node's ledger has a schema that this program does not read.
+/// Every read is a question to the node. Its answers are trusted, except for its history: records of an ended
+/// job must have the hashes that the state keeps. Reads throw StateReadError when the node does not answer,
+/// or its history does not match. kVerification when the node's ledger has a schema that this program does
+/// not read.
 base::Outcome<std::unique_ptr<contracts::StateView>> state_of(std::unique_ptr<LedgerService> ledger);
 
 }  // namespace assay::node

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands, pages and metrics what there is to see of those who take part: miners, verifiers, and the
-// owners whose money it is.
+// Gives commands, pages and metrics the views of participants: miners, verifiers and owners.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace assay::node {
 /// "gpt2 f32 32-63": family, profile, work units of a slot.
 std::string class_name(const contracts::WorkClass& kind);
 
-/// Work of one class that was found right since the miner last lost its standing.
+/// Verified work of one class since the miner last lost its standing.
 struct StandingView {
     std::string work_class;
     std::uint64_t verified_work = 0;
@@ -59,7 +58,7 @@ struct MinerList {
     }
 };
 
-/// What a job that takes asks can lock of a miner's stake.
+/// The stake of a miner that a job which takes asks can lock.
 struct OpenJobView {
     base::Hash256 job;
     base::Amount lock_slot, lock_job;
@@ -72,13 +71,13 @@ struct OpenJobView {
     }
 };
 
-/// What an hour of a class of work brings a miner at its ask, and what its power costs: both by the pace that
-/// it measured.
+/// What an hour of work of one class brings a miner at its ask, and what its power costs, both by the pace
+/// that it measured.
 struct ExpectedHour {
     std::string work_class;
     std::uint64_t work_units = 0;
-    base::Amount earned;                     ///< at the ask, the least that it works for
-    std::optional<base::Amount> power_cost;  ///< nothing where its owner has not said what power costs
+    base::Amount earned;                     ///< at its ask, the least price for which it works
+    std::optional<base::Amount> power_cost;  ///< nothing when its owner has not stated the cost of power
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -93,7 +92,7 @@ struct ExpectedHour {
 struct MinerStatus {
     MinerView miner;
     std::vector<OpenJobView> open_jobs;
-    // Where its home is at hand.
+    // Only when its home is at hand.
     std::optional<std::string> order = {};         ///< of its owner: work, pause, drain
     std::vector<ExpectedHour> expected_hour = {};  ///< of each class that it has worked for
 

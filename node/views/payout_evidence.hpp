@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever disputes a settlement line the facts on the ledger that it was decided by: what was drawn and
-// recomputed, which roots differed, which merge stood, and in which transactions the words stand.
+// Gives the explanation of a settlement line the facts on the ledger that decided it: what was drawn and
+// recomputed, which roots differed, which merge stood, and which transactions hold the opened claims.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace assay::node {
 
-/// Two roots for one thing: what the party claimed, and what the ledger took for true.
+/// Two roots of one thing: the party's claim, and what the ledger accepted.
 struct RootPair {
     std::string what;  ///< "segment 2", "finalise", "the merged state"
     base::Hash256 claimed;
@@ -27,7 +27,7 @@ struct RootPair {
     }
 };
 
-/// Where the block log holds what a party opened.
+/// The place in the block log of what a party opened.
 struct LogEntry {
     std::uint64_t height = 0;
     base::Hash256 transaction;
@@ -42,7 +42,7 @@ struct LogEntry {
 /// How many slots a merge named, and how much stake stood behind the same claim.
 struct MergeSupport {
     std::uint64_t slots = 0;
-    std::uint64_t standing_slots = 0;  ///< of the claim that stands; 0: none stands
+    std::uint64_t standing_slots = 0;  ///< of the claim that stands; 0 when none stands
     base::Amount attested;             ///< locked stake of the judges that opened these slots and this root
     base::Amount locked;               ///< of all judges of the round
 
@@ -55,14 +55,14 @@ struct MergeSupport {
     }
 };
 
-/// What its verifier sealed of a stage for which it was drawn: one seal for all its slots, of which it can
-/// leave some out.
+/// A verifier's seal of a stage for which it was drawn. One seal is for all its slots, but it can leave some
+/// out.
 struct SealFacts {
-    std::uint64_t called_at = 0;             ///< height from which on it could seal
+    std::uint64_t called_at = 0;             ///< first height at which it could seal
     std::optional<std::uint64_t> sealed_at;  ///< height; nothing: it sealed none of its slots
     std::optional<base::Hash256> seal;
     bool opened = false;
-    bool left_out = false;  ///< the opened seal names others of its slots, and not the line's
+    bool left_out = false;  ///< the opened seal names some of its slots, but not the line's
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -74,11 +74,11 @@ struct SealFacts {
     }
 };
 
-/// A field is there where the line is about such a thing and the ledger holds it. Rounds that were archived
-/// keep the hash and the place of what was opened; `opened` says where.
+/// A field is set when the line is about such a thing and the ledger holds it. Archived rounds keep only the
+/// hash and the place of what was opened; `opened` is that place.
 struct PayoutEvidence {
     std::vector<std::string> drawn;             ///< units, in words
-    std::vector<base::PublicKey> verifiers;     ///< of the slot: the panel, then who was drawn later
+    std::vector<base::PublicKey> verifiers;     ///< of the slot: the panel, then those drawn later
     std::optional<std::uint64_t> committed_at;  ///< height
     std::optional<bool> served;
     std::optional<bool> stored;
@@ -107,7 +107,7 @@ struct PayoutEvidence {
 PayoutEvidence payout_evidence(const contracts::StateView& state, const contracts::Job& job,
                                const contracts::SettlementLine& line);
 
-/// The same as sentences, one thing each, in a fixed order.
+/// The same as sentences, in a fixed order.
 std::vector<std::string> sentences(const PayoutEvidence& evidence);
 
 }  // namespace assay::node

@@ -7,8 +7,8 @@ namespace assay::node {
 
 namespace {
 
-/// What games took of what a line says: of the claim that it is about, or that its audit accused or vouched
-/// for.
+/// The part of a line's amounts that games took: games about the line's own claim, or about a claim that its
+/// audit accused or vouched for.
 struct TakenByGames {
     base::Amount returned;
     base::Amount lost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever was paid, or was not, each line of a settlement with the sentence behind its reason.
+// Gives participants each line of a settlement, with a sentence that explains its reason.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,16 @@ struct PayoutLine {
     contracts::Reason reason = contracts::Reason::kNone;
     std::uint64_t work_units = 0;
     base::Amount price, paid, from_escrow, from_prepaid;
-    base::Amount from_slot;  ///< an audit's: out of the pay of the slot that had to be replayed
-    base::Amount replays;    ///< a slot's: of its pay, what went to those who had to replay it
+    base::Amount from_slot;  ///< of an audit: from the pay of the slot that had to be replayed
+    base::Amount replays;    ///< of a slot: the part of its pay that went to those who had to replay it
     base::Amount lost;
-    base::Amount returned;       ///< of `paid`: back to the job's escrow, since the claim lost a game
-    base::Amount lost_in_games;  ///< a slot's or merge's: by its claim's games; an audit's: by its own
+    base::Amount returned;       ///< part of `paid` that went back to the job's escrow, since the claim lost
+                                 ///< a game
+    base::Amount lost_in_games;  ///< of a slot or merge: in its claim's games; of an audit: in its own
     PayoutEvidence evidence;
 
-    /// The sentence behind the reason; of a silent audit, whether its verifier sealed nothing or left this
-    /// slot out.
+    /// The sentence that explains the reason. For a silent audit it says whether the verifier sealed nothing
+    /// or left this slot out.
     [[nodiscard]] std::string explanation() const;
 
     template <class Visit>

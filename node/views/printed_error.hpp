@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever runs a command of this program what it said it ended with: assay.error/v1, read back.
+// Gives code that runs a command of this program the error that the command printed at its end
+// (assay.error/v1).
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,15 @@ namespace assay::node {
 struct PrintedError {
     std::string message;
     std::string fix;
-    std::uint32_t reason = 0;  ///< of the ledger; 0: it did not refuse
+    std::uint32_t reason = 0;  ///< the ledger's reason; 0: the ledger did not refuse
     std::string reason_name;
 };
 
-/// The last line of what a command wrote to its error stream, when that is an assay.error/v1 object.
+/// The last line of a command's error stream, if it is an assay.error/v1 object.
 std::optional<PrintedError> printed_error(std::string_view said);
 
-/// What a command said on its error stream, for the error of whoever ran it: the message of its error, or
-/// else the end of what it wrote. Never empty.
+/// Why a command ended, from its error stream, for the caller's own error: the message of its error, or else
+/// the end of what it wrote. Never empty.
 std::string why_it_ended(std::string_view said);
 
 }  // namespace assay::node

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever follows a job what each event of its rounds says: who was judged how, what a merge came to,
-// what was spent.
+// Gives commands that follow a job the events of its rounds: verdicts, results of merges, and money spent.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct MergedLoss {
     float held_out = 0;
 };
 
-/// An event of a job that a person who waits wants to know.
+/// An event of a job that is of interest to people.
 struct JobEventView {
     contracts::EventKind event = contracts::EventKind::kRoundStarted;
     std::uint32_t round = 0;
@@ -49,7 +48,7 @@ struct JobEventView {
     }
 };
 
-/// `state` is the state after the event's block. Nothing for an event that only machines wait for.
+/// `state` is the state after the event's block. Nothing for an event that only programs need.
 std::optional<JobEventView> job_event_view(const contracts::StateView& state, const contracts::Event& event);
 
 }  // namespace assay::node

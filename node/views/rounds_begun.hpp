@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a job has come, for those who look at each of its rounds: a job may have 10,000, and asking a node
-// for rounds that have not begun takes a call for each.
+// Gives views the number of a job's rounds that have begun. A job may have 10,000 rounds, and asking a node
+// for those that have not begun takes a call for each.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every form of output how long a job's escrow lasts.
+// Gives every output how long a job's escrow lasts.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct RunwayView : contracts::Runway {
     }
 };
 
-/// Nothing of a job that is over.
+/// Nothing for a job that is over.
 inline std::optional<RunwayView> runway_view(const contracts::StateView& state, const contracts::Job& job) {
     const auto runway = contracts::runway_of(state, job);
     return runway ? std::optional(RunwayView{*runway}) : std::nullopt;

@@ -30,7 +30,7 @@ struct TeamMemberView {
 
 struct TeamView {
     base::PublicKey sponsor;
-    std::vector<TeamMemberView> members;  ///< those that are revoked too
+    std::vector<TeamMemberView> members;  ///< including revoked ones
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -39,7 +39,7 @@ struct TeamView {
     }
 };
 
-/// `height` is that of the next block: what counts against a day's cap then.
+/// `height`: of the next block, which decides what counts against a day's cap.
 TeamView team_view(const contracts::StateView& state, const base::PublicKey& sponsor, std::uint64_t height);
 
 }  // namespace assay::node

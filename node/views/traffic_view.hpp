@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever chooses a strategy the bytes that a job with it moved over a network, by what they were for.
+// Gives the comparison of strategies the bytes that a job with each strategy moved over a network, by
+// purpose.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ struct TrafficRow {
     std::string purpose;
     std::uint64_t bytes = 0;
     double per_token = 0;
-    /// False: counted. True: what is left of the bytes on the sockets when everything counted is taken off.
+    /// False: counted. True: the bytes on the sockets less everything that was counted.
     bool derived = false;
 
     template <class Visit>
@@ -30,9 +31,9 @@ struct StrategyTraffic {
     std::uint64_t parameters = 0;
     std::uint32_t rounds = 0, slots = 0, inner_steps = 0;
     std::uint64_t tokens = 0;         ///< of accepted slots
-    std::uint64_t coded_bytes = 0;    ///< of a contribution: the file that a slot handed in
-    std::uint64_t uncoded_bytes = 0;  ///< the convention: 4 bytes a parameter after each step
-    double factor = 0;                ///< uncoded by coded
+    std::uint64_t coded_bytes = 0;    ///< of a contribution: the file that a slot submitted
+    std::uint64_t uncoded_bytes = 0;  ///< by convention 4 bytes a parameter after each step
+    double factor = 0;                ///< uncoded_bytes / coded_bytes
     std::uint64_t socket_bytes = 0;   ///< of all connections between processes
     double socket_bytes_per_token = 0;
     std::uint64_t connections = 0;

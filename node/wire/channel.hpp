@@ -16,8 +16,8 @@ struct Envelope {
     std::vector<SharedDescriptor> bulk;
 };
 
-/// Sends and receives whole frames, blocking. One thread may send while another receives; two senders need
-/// a lock of their own.
+/// Sends and receives whole frames, blocking. One thread may send while another receives; several senders
+/// need their own lock.
 class Channel {
 public:
     explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
@@ -25,9 +25,9 @@ public:
     /// kUnreachable when the other side is gone. REQUIRES a payload of at most kMaxPayload bytes.
     base::Outcome<void> send(const Envelope& envelope);
 
-    /// The next frame. kNotFound when the other side closed between frames; kFailure for anything that is not
-    /// a canonical frame with the right number of descriptors: the stream cannot be trusted after that and
-    /// must be closed. Nothing is allocated for a length above kMaxPayload.
+    /// Receives the next frame. kNotFound when the other side closed between frames. kFailure for anything
+    /// that is not a canonical frame with the right number of descriptors; the stream cannot be trusted after
+    /// that and must be closed. Allocates nothing for a length above kMaxPayload.
     base::Outcome<Envelope> receive();
 
     [[nodiscard]] int number() const { return socket_.number(); }
@@ -36,7 +36,7 @@ private:
     Descriptor socket_;
 };
 
-/// Bytes that this process's channels have passed to the kernel and taken from it since it began.
+/// Bytes that this process's channels have sent and received through the kernel since it began.
 struct SocketBytes {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;

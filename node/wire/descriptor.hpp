@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a role and its worker file descriptors that own what they name, and bulk bytes in memory files
-// (memfd_create), which is how model states cross between a role and its worker without being copied
-// through a socket.
+// Gives a role and its worker owning file descriptors, and bulk bytes in memory files (memfd_create). Model
+// states pass between them in such files, without a copy through a socket.
 #pragma once
 
 #include <chrono>
@@ -28,30 +27,31 @@ public:
 
     [[nodiscard]] int number() const { return number_; }
     [[nodiscard]] bool valid() const { return number_ >= 0; }
-    /// Gives the number away; the caller closes it.
+    /// Releases ownership; the caller closes the number.
     [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
 private:
     int number_ = -1;
 };
 
-/// Bulk bytes that several owners hold: a request keeps its own until it is answered, so that it can be sent
+/// Bulk bytes with several owners. A request keeps its bytes until it is answered, so that it can be sent
 /// again to a restarted worker.
 using SharedDescriptor = std::shared_ptr<const Descriptor>;
 
-/// How long a seal is tried again, in all.
+/// How long sealing is retried in total.
 inline constexpr std::chrono::milliseconds kSealPatience{5000};
 
-/// Seals a memory file: nobody can change, shrink or grow it any more. The kernel refuses (EBUSY) while a
-/// page of it is pinned, which memory reclaim, compaction and migration do for moments, and while it is
-/// mapped writable; the seal is tried again after pauses that grow, for `patience` in all. kFailure after
+/// Seals a memory file: nobody can change, shrink or grow it any more. The kernel refuses (EBUSY) while the
+/// file is mapped writable, and while one of its pages is pinned, as memory reclaim, compaction and migration
+/// do for moments. Sealing is then retried after growing pauses, for `patience` in total. kFailure after
 /// that.
 base::Outcome<void> seal_memory_file(const Descriptor& file,
                                      std::chrono::milliseconds patience = kSealPatience);
 
-/// A sealed memory file with these bytes. `label` shows up in /proc and means nothing else. A file that
-/// cannot be sealed within `patience` is written once more, into fresh pages; kFailure when that one cannot
-/// either, or when memory or descriptors are missing: trouble of this machine, whoever the bytes come from.
+/// A sealed memory file with these bytes. `label` appears in /proc and has no other meaning. A file that
+/// cannot be sealed within `patience` is written once more, into fresh pages. kFailure when that one cannot
+/// be sealed either, or when memory or descriptors are missing; this is always a failure of this machine, not
+/// of the bytes' source.
 base::Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView bytes,
                                             std::chrono::milliseconds patience = kSealPatience);
 
@@ -59,12 +59,13 @@ base::Outcome<SharedDescriptor> memory_file(const std::string& label, base::Byte
 base::Outcome<SharedDescriptor> open_file(const std::string& path);
 
 /// Bytes of a descriptor that names a file or memory file. kVerification when it names something else or more
-/// than `limit` bytes, which is the fault of whoever passed it; kFailure when this machine cannot say.
+/// than `limit` bytes, which is the fault of the party that passed it; kFailure when this machine cannot
+/// tell.
 base::Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit);
 
 /// A read-only private mapping of a whole descriptor (errors as of file_size), unmapped when destroyed.
-/// Copies nothing. A file that its owner shortens while it is mapped kills the reading process: that is the
-/// worker, which is restarted.
+/// Copies nothing. A file that its owner shortens while it is mapped kills the reading process, which is the
+/// worker and is restarted.
 class Mapping {
 public:
     static base::Outcome<Mapping> of(const Descriptor& descriptor, std::size_t limit);

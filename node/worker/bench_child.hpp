@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives benches a child process that times cases of `assay bench` by the lines of
+// Gives benches BenchChild, a child process that times cases of `assay bench` with the lines of
 // node/worker/program/bench.hpp: our worker, LibTorch inside it, or PyTorch.
 #pragma once
 
@@ -21,7 +21,7 @@ struct BenchProgram {
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours
 };
 
-/// What a part of a step took.
+/// The time that a part of a step took.
 struct BenchPart {
     std::string name;
     std::uint64_t count = 0;
@@ -35,16 +35,16 @@ public:
     BenchChild& operator=(BenchChild&&) noexcept;
     ~BenchChild();
 
-    /// What a line is answered by, without its first word, which must be `expected`. kFailure with the
-    /// child's own words when it answered `error`, and when it ended.
+    /// Sends a line and returns the answer without its first word, which must be `expected`. kFailure when
+    /// the child answered `error`, with its own text, and when it ended.
     base::Outcome<std::string> ask(const std::string& line, const std::string& expected);
 
     /// Makes `line` (gemm or step) the case that run() times.
     base::Outcome<void> prepare(const std::string& line);
     /// Seconds of each of `count` >= 1 runs.
     base::Outcome<std::vector<double>> run(unsigned count);
-    /// What the parts of one step took, longest first; none where the device does not tell. The line is that
-    /// of a step but for its first word, `parts`. What run() timed is forgotten.
+    /// Times of the parts of one step, longest first; empty when the device does not report them. `line` is
+    /// that of a step, with `parts` as its first word. The case of run() must be prepared again afterwards.
     base::Outcome<std::vector<BenchPart>> parts(const std::string& line);
     /// Largest resident memory of the process so far, in bytes.
     base::Outcome<double> peak();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives benches the timing of one case on several sides that take turns, so that whatever else the machine
-// does touches all of them.
+// Gives benches the timing of one case on several sides. The sides take turns, so that other load on the
+// machine affects all of them.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace assay::node {
 
-/// One of those compared.
+/// One side of a comparison.
 struct BenchSide {
     std::string key;       ///< names the process: sides of one key have one program
     BenchProgram program;  ///< with an empty path: absent
@@ -27,25 +27,25 @@ struct BenchTiming {
     std::string name;           ///< of the peer inside the process
 };
 
-/// Of an even number of values the mean of the two in the middle. REQUIRES a value.
+/// For an even number of values the mean of the two in the middle. REQUIRES at least one value.
 double median(std::vector<double> values);
 
-/// How many times longer `other` takes than `ours`, two that took the same turns: the median over the turns
-/// of the two times of one turn. Each such pair met the machine in one state; two medians, each over all
-/// turns, may come from two.
+/// How many times longer `other` takes than `ours`: the median, over the turns, of the ratio of their times
+/// in that turn. Within a turn both met the machine in the same state; the quotient of two medians could
+/// compare different states. REQUIRES that both took the same turns.
 /// REQUIRES at least one turn.
 double times_longer(const BenchTiming& other, const BenchTiming& ours);
 
-/// Keeps one process for each key until it goes, so that several cases need not start it again.
+/// Keeps one process for each key until it is destroyed, so that several cases need not start it again.
 class BenchRoom {
 public:
-    /// Told why a side could not do its case.
+    /// Called with the reason when a side could not do its case.
     using Complain = std::function<void(const BenchSide&, const std::string&)>;
     explicit BenchRoom(Complain complain) : complain_(std::move(complain)) {}
 
-    /// Prepares the case on every side, then lets them take turns for about `budget` seconds, at least three
-    /// turns each. What came out in the order of `sides`; nothing for a side that is absent or failed. The
-    /// case of a side is `line`; keys differ.
+    /// Prepares the case `line` on every side, then lets the sides take turns for about `budget` seconds, at
+    /// least three turns each. Returns the timings in the order of `sides`; nothing for a side that is absent
+    /// or failed. REQUIRES that the keys differ.
     std::vector<std::optional<BenchTiming>> take_turns(const std::vector<BenchSide>& sides, double budget);
 
 private:

@@ -9,13 +9,14 @@
 
 namespace assay::node {
 
-/// The words of `text`, a comma list; "cuda" and "all" stand for every card of the machine that the worker
-/// can use. An empty text gives one empty word: the worker's own choice. kUsage for an empty word in a list,
-/// or one that is there twice; kPreflight for "cuda" or "all" where no card can be used: what is missing.
-/// Whether the other words are devices is the worker's to say.
+/// Splits `text`, a list with commas, into device names; "cuda" and "all" stand for every card of the machine
+/// that the worker can use. An empty text gives one empty name: the worker's own choice. kUsage for an empty
+/// or repeated name in a list. kPreflight for "cuda" or "all" when no card can be used, with what is missing.
+/// Whether the other names are devices is for the worker to check.
 base::Outcome<std::vector<std::string>> device_list(const std::string& text, const WorkerOptions& options);
 
-/// Whether the word names an NVIDIA card: "cuda:0". Whether it is there is the worker's to say.
+/// Whether `device` is the name of an NVIDIA card, such as "cuda:0". Whether the card exists is for the
+/// worker to check.
 inline bool is_card(const std::string& device) { return device.starts_with("cuda:"); }
 
 }  // namespace assay::node

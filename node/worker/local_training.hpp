@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay model train`, `model eval` and `audit replay` a job trained, evaluated or sampled alone,
-// through a worker and without a ledger. Same worker, same frames, same bits as the network.
+// Gives `assay model train`, `model eval` and `audit replay` the training, evaluation and sampling of one job
+// without a ledger. It uses the same worker and frames as the network, and gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct JobData {
     std::string held_out;  ///< path
 };
 
-/// Makes `spec` the worker's job. `chain_id` matters for drills alone. kUsage for a spec that breaks a rule,
-/// kNotFound and kVerification for data that is not there or not what the spec names.
+/// Makes `spec` the worker's job. `chain_id` matters only for drills. kUsage for a spec that breaks a rule,
+/// kNotFound for data that is not there, kVerification for data that is not what the spec names.
 base::Outcome<frames::Opened> open_job(WorkerClient& worker, const program::JobSpec& spec,
                                        const JobData& data, const std::string& chain_id = "local");
 
@@ -35,13 +35,14 @@ struct StateFile {
     frames::SharedDescriptor bytes;
 };
 
-/// File of the base state of round 0 for a job that starts from a model folder, read and checked, and named
-/// in `job.spec.initial_blob`; null for a job that starts from its seed. Before open_job. Errors: those of
-/// read_model_folder, kUsage when the folder's shape is no longer that of the job.
+/// Reads and checks the model folder that a job starts from, makes the file of the base state of round 0 and
+/// sets `job.spec.initial_blob` to its blob. Returns null for a job that starts from its seed. Call it before
+/// open_job. Errors: those of read_model_folder; kUsage when the folder's model shape is no longer that of
+/// the job.
 base::Outcome<frames::SharedDescriptor> initial_file(JobFile& job);
 
-/// Base state of round 0 of the open job; its root is JobSpec::initial_root. `file`: that state's, for a job
-/// that names one; null otherwise. kVerification when the file is not what the job names.
+/// Returns the base state of round 0 of the open job; its root is JobSpec::initial_root. `file`: the file of
+/// that state for a job that names one, else null. kVerification when the file is not what the job names.
 base::Outcome<StateFile> initial_state(WorkerClient& worker, const frames::SharedDescriptor& file = nullptr);
 
 struct HeldOutLoss {
@@ -49,13 +50,13 @@ struct HeldOutLoss {
     std::uint32_t loss_bits = 0;
     std::uint64_t tokens = 0;
 };
-/// Mean held-out loss of the open job's model with a base state's parameters. 0 sequences: all.
+/// Mean held-out loss of the open job's model with a base state's parameters. `max_sequences` 0: all.
 base::Outcome<HeldOutLoss> evaluate_state(WorkerClient& worker, const frames::SharedDescriptor& base_state,
                                           std::uint64_t max_sequences,
                                           const std::optional<base::Hash256>& beacon = std::nullopt);
 
-/// One row of the loss curve: after how many inner steps of the job. `train` is the mean, over accepted slots
-/// and the round's steps, of the losses the slots saw; none before the first round.
+/// One row of the loss curve, after `step` inner steps of the job. `train` is the mean loss over the accepted
+/// slots and the round's steps; nothing before the first round.
 struct LossPoint {
     std::uint64_t step = 0;
     std::optional<double> train;
@@ -73,10 +74,11 @@ struct LocalTrainingOptions {
     /// Accepted slots and weights of each round; without it every slot is accepted with weight 1.
     std::optional<RunRecord> record;
     frames::SharedDescriptor initial;  ///< as initial_state() takes it
-    /// Rounds to run; 0: all of the record, or of the job.
+    /// Rounds to run; 0: all of the record, or all of the job without one.
     std::uint32_t rounds = 0;
     std::uint64_t held_out_sequences = 0;  ///< per evaluation; 0: all
-    /// Called after each inner step with (inner steps done in all slots, inner steps in all).
+    /// Called after each inner step with the inner steps done in all slots and the total number of inner
+    /// steps.
     std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
@@ -92,8 +94,8 @@ struct LocalTrainingResult {
 };
 
 /// Trains the open job (open_job first). With a record, each round's base root and result root must be the
-/// recorded ones: kVerification names the first round that is not. Diverged slots contribute nothing, as in
-/// the network; a record that accepts one is kVerification.
+/// recorded ones; kVerification names the first round where one differs. Diverged slots contribute nothing,
+/// as in the network; kVerification for a record that accepts one.
 base::Outcome<LocalTrainingResult> train_alone(WorkerClient& worker, const program::JobSpec& spec,
                                                const LocalTrainingOptions& options);
 
@@ -102,9 +104,9 @@ base::Outcome<std::vector<std::uint32_t>> sample_tokens(WorkerClient& worker,
                                                         const frames::SharedDescriptor& base_state,
                                                         const frames::Sample& request);
 
-/// Loss of bare parameters on a token file, for `assay model eval`: opens a job that is nothing but the model
-/// with that file as its held-out data. With a beacon: over the sequences that it draws; else over the first
-/// `max_sequences` (0: all). Leaves that job open.
+/// Loss of bare parameters on a token file, for `assay model eval`. Opens a job with only the model and that
+/// file as held-out data, and leaves it open. With a beacon, the loss is over the sequences that it draws,
+/// else over the first `max_sequences` (0: all).
 base::Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
                                           std::span<const float> parameters, const std::string& tokens,
                                           std::uint64_t max_sequences = 0,

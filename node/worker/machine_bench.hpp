@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay miner run --trade` a look at how fast this machine trains, before any job has shown it.
+// Gives `assay miner run --trade` a measurement of how fast this machine trains, before it has trained for
+// any job.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +10,9 @@
 
 namespace assay::node {
 
-/// Work units that a worker of these options does in a second, rests of its duty included: a few steps of a
-/// small model on tokens of its own, written to `folder` and removed again. Takes a second or two. Errors:
-/// those of WorkerProcess::start and open_job; kFailure when the folder cannot be written.
+/// Work units per second of a worker with these options, including the rests of its duty. Trains a small
+/// model for a few steps on its own tokens, which are written to `folder` and removed again. Takes a second
+/// or two. Errors: those of WorkerProcess::start and open_job; kFailure when the folder cannot be written.
 base::Outcome<double> bench_machine(const WorkerOptions& options, program::Profile profile,
                                     const std::filesystem::path& folder);
 

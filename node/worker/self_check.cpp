@@ -14,7 +14,7 @@ using base::fail;
 namespace {
 
 // Added to the niceness of the role. Ten gives a check a tenth of the worker's share of a core. Nineteen
-// would give it a seventieth: beside a miner that trains on every core, a check of seconds would take many
+// would give it a seventieth: next to a miner that trains on every core, a check of seconds would take many
 // minutes.
 constexpr int kNicer = 10;
 

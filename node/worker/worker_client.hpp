@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives roles the worker as they see it: requests go in, events come back through a callback. An
-// interface, so that a simulation can put a model of a worker in its place.
+// SPDX-License-Identifier: Apache-2.0 Gives roles WorkerClient, the worker as they see it: requests go in,
+// events come back through a callback. It is an interface, so that a simulation can use a model of a worker
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct WorkerEvent {
     frames::Message message;
     std::vector<frames::SharedDescriptor> bulk;
     bool last = false;
-    std::string device = {};  ///< that gave it: "cpu", "cuda:1"
-    /// Nothing that the device ever gave counts: it computes other bits. `message` is then a Refusal.
+    std::string device = {};  ///< the device that gave it: "cpu", "cuda:1"
+    /// The device computes wrong bits: nothing that it ever gave counts. `message` is then a Refusal.
     bool spoiled = false;
 };
 
@@ -38,24 +38,24 @@ class WorkerClient {
 public:
     virtual ~WorkerClient() = default;
 
-    /// Queues a request; requests are worked on in order, width() at a time. `handler` is called from a
-    /// thread of the client, never from inside submit(): a role posts the event to its own strand. It is
-    /// called exactly once with `last`, also when the worker dies for good (kInternal with the reason) or the
-    /// client is destroyed (kCancelled).
+    /// Queues a request; requests run in order, width() at a time. `handler` is called from a thread of the
+    /// client, never from inside submit(); a role posts the event to its own strand. It is called exactly
+    /// once with `last`, also when the worker dies for good (kInternal with the reason) or the client is
+    /// destroyed (kCancelled).
     virtual WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
                                    WorkerHandler handler) = 0;
 
     /// Asks for an early end; the handler still gets its last event, usually a kCancelled refusal.
     virtual void cancel(WorkerRequestId request) = 0;
 
-    /// What the worker said about itself when it last started.
+    /// What the worker reported about itself when it last started.
     [[nodiscard]] virtual frames::Hello hello() const = 0;
 
-    /// Requests that are worked on at a time, at least 1.
+    /// Number of requests that run at a time, at least 1.
     [[nodiscard]] virtual std::size_t width() const { return 1; }
 };
 
-/// A refusal as the error a command prints: its text and its fix, and the exit code by its reason.
+/// A refusal as the error that a command prints: its text and fix, and an error kind by its reason.
 base::Error to_error(const frames::Refusal& refusal);
 
 /// Sends one request and waits for its end; `observe` sees the events before the last. For commands, not for

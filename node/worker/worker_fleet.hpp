@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives processes WorkerFleet, a worker for each of several devices behind one client. A device that fails is
-// put out of use; what it worked on can be asked again, and goes to another one.
+// put out of use. Its request can be asked again, and goes to another device.
 #pragma once
 
 #include <functional>
@@ -13,47 +13,48 @@
 namespace assay::node {
 
 struct FleetOptions {
-    WorkerOptions worker;              ///< of each; `device` is not looked at
+    WorkerOptions worker;              ///< for each worker; `device` is ignored
     std::vector<std::string> devices;  ///< at least one, each once
-    /// Told what becomes of a device, from any thread.
+    /// Called from any thread with what happens to a device.
     std::function<void(const base::Error&)> tell;
 };
 
 /// OpenJob goes to every device and is answered when all have answered: with the first Opened, else with a
-/// refusal. Whoever refused the job gets no work for it. Every other request goes to one device that is free
-/// and has the job open, of those to the one that trains its steps fastest; it waits while there is none.
-/// Each device works on one request at a time; between devices there is no order.
+/// refusal. A device that refused the job gets no work for it. Every other request goes to the device that
+/// trains steps fastest among those that are free and have the job open, and waits while there is none. Each
+/// device works on one request at a time; requests on different devices have no order.
 ///
-/// A device is put out of use when it computes other bits (RefusalReason::kUnsound) or is lost (kLost); when
-/// it fails otherwise (kInternal: its memory runs out, its process dies twice) once while it trains, or twice
-/// in a row in other work. The request is then refused with kInternal, which is to be asked again; with other
-/// bits the event is spoiled, too. The last device is never put out, nor, for kInternal, the last that has
-/// the job open: their refusals come as they are.
+/// A device is put out of use when it computes wrong bits (RefusalReason::kUnsound) or is lost (kLost). The
+/// same happens when it fails otherwise (kInternal: its memory runs out, its process dies twice) once while
+/// it trains, or twice in a row in other work. The request is then refused with kInternal and can be asked
+/// again; for wrong bits the event is also spoiled. The last device is never put out of use, nor, for
+/// kInternal, the last one that has the job open; their refusals are passed on unchanged.
 class WorkerFleet final : public WorkerClient {
 public:
-    /// Starts the workers side by side. Devices that are refused (WorkerProcess::start: not there, other bits
-    /// in the self-test) are told and left out; where none is left, the first one's error.
+    /// Starts the workers in parallel. Devices that fail to start (WorkerProcess::start: not there, wrong
+    /// bits in the self-test) are reported to `tell` and left out. If none is left, returns the first
+    /// device's error.
     static base::Outcome<std::unique_ptr<WorkerFleet>> start(FleetOptions options);
     ~WorkerFleet() override;
 
     WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
                            WorkerHandler handler) override;
     void cancel(WorkerRequestId request) override;
-    /// Of the first device in use.
+    /// The Hello of the first device in use.
     [[nodiscard]] frames::Hello hello() const override;
     /// Devices that can work on the open job; before there is one, devices in use.
     [[nodiscard]] std::size_t width() const override;
 
-    /// Those in use, with what they said when they started.
+    /// A device in use, with what it reported when it started.
     struct Member {
         std::string device;
         frames::Hello hello;
     };
     [[nodiscard]] std::vector<Member> members() const;
 
-    /// A check found other bits on the device: it is put out of use, and what it works on comes back as
-    /// WorkerEvent::spoiled; what it gave before counts for nothing either. False when it was the last one,
-    /// which stays: its owner ends the process.
+    /// Puts a device out of use on which a check found wrong bits. Its present request ends with
+    /// WorkerEvent::spoiled, and its earlier results count for nothing. Returns false when it was the last
+    /// device, which stays in use; its owner then ends the process.
     bool distrust(const std::string& device, const base::Error& why);
 
 private:

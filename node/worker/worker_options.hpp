@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever runs assay-worker what it is run with, and the child process that follows from it.
+// Gives code that runs assay-worker its options, and the child process that they describe.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace assay::node {
 
 struct WorkerOptions {
-    /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
+    /// Empty: ASSAY_WORKER from the environment, else `assay-worker` in the folder of the running program.
     std::filesystem::path program;
     unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
     unsigned duty = 0;     ///< percent of the time in which it computes; 0: ASSAY_DUTY, else 100
@@ -21,7 +21,7 @@ struct WorkerOptions {
     std::string device_memory;  ///< of a card, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
     std::string targets;        ///< as ASSAY_TARGETS; empty: inherit the environment's
     std::string device;         ///< what computes: "cpu" (if empty) or another that the child has
-    std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
+    std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, only for the child
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.
     unsigned max_deaths = 5;

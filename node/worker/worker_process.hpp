@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives processes a supervised assay-worker: started as a child process, watched, and started again when
-// it dies.
+// SPDX-License-Identifier: Apache-2.0 Gives processes WorkerProcess, a supervised assay-worker: it starts the
+// child process, watches it, and starts it again when it dies.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +14,16 @@
 namespace assay::node {
 
 /// When the child dies (crash, kill -9, memory), it is started again, the open job is opened again, and the
-/// request at work is sent again; a Train goes on from its last boundary, so the handler sees each boundary
-/// once (steps after it may report Progress twice) and the bits are those of an undisturbed run. A child that
-/// finds other bits, at work or in the self-test of its start, refuses with kUnsound, and the event is
+/// running request is sent again. A Train goes on from its last boundary, so the handler sees each boundary
+/// once (steps after it may report Progress twice), and the bits are those of an undisturbed run. A child
+/// that finds wrong bits, at work or in its self-test at the start, refuses with kUnsound, and the event is
 /// spoiled.
 class WorkerProcess final : public WorkerClient {
 public:
-    /// Starts the child and waits for its Hello; refuses another protocol version and a self-test that does
-    /// not match (kPreflight: this machine or build computes other bits and must not train). Threads, memory,
-    /// targets and the device are the child's to judge: kUsage for a value that is none, kPreflight for a
-    /// target or a device that is not there.
+    /// Starts the child and waits for its Hello. Fails for another protocol version, and for a self-test that
+    /// does not match (kPreflight: this machine or build computes wrong bits and must not train). The child
+    /// checks threads, memory, targets and device: kUsage for a malformed value, kPreflight for a target or
+    /// device that is not there.
     static base::Outcome<std::unique_ptr<WorkerProcess>> start(WorkerOptions options);
 
     /// Ends the child; requests without an answer get a kCancelled refusal first.
@@ -35,7 +34,7 @@ public:
     void cancel(WorkerRequestId request) override;
     [[nodiscard]] frames::Hello hello() const override;
 
-    /// Process number of the child now running; 0 between two children.
+    /// Process number of the running child; 0 between two children.
     [[nodiscard]] pid_t pid() const;
     /// Children that died so far.
     [[nodiscard]] unsigned deaths() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives doctor, and whoever chooses devices, what assay-worker says of this machine when it runs by itself:
-// its NVIDIA cards, and what a device's self-test gives. A driver's library is loaded by that child alone,
-// never by a process that holds keys.
+// Gives doctor and the choice of devices what assay-worker reports about this machine when it runs by itself:
+// its NVIDIA cards, and the result of a device's self-test. Only that child loads a driver's library, never a
+// process that holds keys.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct ListedCard {
     std::string name;                    ///< "NVIDIA H100 PCIe"
     std::string capability;              ///< compute capability, "9.0"
     std::uint64_t memory = 0;            ///< bytes
-    std::optional<base::Error> missing;  ///< why the worker cannot compute on it; nothing: it can
+    std::optional<base::Error> missing;  ///< why the worker cannot compute on it; nothing when it can
 };
 
 struct CardReport {
@@ -29,27 +29,28 @@ struct CardReport {
     std::string driver;                  ///< version of the kernel module; empty: not loaded
     std::string cuda;                    ///< the newest CUDA that the driver runs; empty: no driver
     bool kernels = false;                ///< the worker was built with kernels for cards
-    std::optional<base::Error> missing;  ///< why it can use no card at all
+    std::optional<base::Error> missing;  ///< why the worker can use no card at all
     std::vector<ListedCard> cards;
 };
 
 /// kNotFound without a worker program; kFailure when it prints something else.
 base::Outcome<CardReport> list_cards(const WorkerOptions& options);
-/// The same of what the program prints.
+/// Parses what the program prints.
 base::Outcome<CardReport> parse_cards(const std::string& lines);
 
-/// Of a self-test, which takes seconds of a slow processor.
+/// Default patience with a self-test, which takes seconds on a slow processor.
 inline constexpr std::chrono::minutes kSelfTestPatience{5};
 
 struct SelfTestReport {
     std::string root;     ///< in hexadecimal
-    bool sound = false;   ///< the known one
-    std::string differs;  ///< where another one leaves the law: "operator h.0.… of a step of gpt2 in f32"
+    bool sound = false;   ///< `root` is the known one
+    std::string differs;  ///< if not sound, where the device departs from the law: "operator h.0.… of a step
+                          ///< of gpt2 in f32"
 };
 
-/// The self-test of `options.device` on the target in `options.targets`, in a process of its own. Errors: the
-/// worker's own when the device is not there; kPreflight when the process hangs, as HangDetector tells it
-/// with `patience` for each thread, or ends otherwise; kFailure when it neither ends nor hangs for an hour;
+/// Runs the self-test of `options.device` on the target in `options.targets`, in its own process. Errors: the
+/// worker's own when the device is not there; kPreflight when the process hangs (HangDetector, with
+/// `patience` for each thread) or ends without a result; kFailure when it neither ends nor hangs for an hour;
 /// kInterrupted when stopped; kNotFound without a worker program.
 base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop = {},
                                             std::chrono::milliseconds patience = kSelfTestPatience);

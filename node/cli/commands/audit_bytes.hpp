@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay audit model` the bytes that are at hand: of a home, of whoever serves a job's blobs, of the
+// Gives `assay audit model` the bytes that are at hand: from a home, from holders of a job's blobs, from the
 // job file's own data, and what was recomputed in this run.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace assay::node {
 
 class BytesAtHand {
 public:
-    /// `home`: the blobs of a home, or null. A folder for what is fetched and recomputed is made where the
-    /// system keeps what is temporary, and goes with this.
+    /// `home`: the blobs of a home, or null. Makes a folder in the system's temporary folder for what is
+    /// fetched and recomputed, and removes it on destruction.
     static base::Outcome<std::unique_ptr<BytesAtHand>> make(std::unique_ptr<BlobStore> home);
 
-    /// Asks these for blobs that are nowhere else.
+    /// Sets the holders that are asked for blobs that are nowhere else.
     void ask(std::vector<Endpoint> holders) { holders_ = std::move(holders); }
-    /// A file that stands for a blob; what is in it is the worker's to check.
+    /// Adds a file for a blob; the worker checks its content.
     void add(const base::Hash256& blob, frames::SharedDescriptor file) { files_[blob] = std::move(file); }
 
     frames::SharedDescriptor find(const base::Hash256& blob);

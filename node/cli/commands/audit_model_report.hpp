@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay audit model` what it prints and what it ends with.
+// Gives `assay audit model` its output and its final error.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct ModelAuditText {
     base::Hash256 certificate;  ///< root of its file
     base::Hash256 job;
     std::uint64_t rounds = 0;
-    base::Hash256 initial_blob;   ///< first state that the job was given; zero: it follows from the seed
-    std::string ledger = "none";  ///< that the certificate was compared with: home, node, both
+    base::Hash256 initial_blob;   ///< first state that the job was given; zero: made from the seed
+    std::string ledger = "none";  ///< the ledger that the certificate was compared with: home, node, both
     SampleSource source = SampleSource::kLocal;
-    base::Hash256 number;            ///< that the sample was drawn by
-    std::vector<MetFault> failures;  ///< before anything was drawn
+    base::Hash256 number;            ///< from which the sample was drawn
+    std::vector<MetFault> failures;  ///< found before anything was drawn
     ModelAuditReport report;
     double seconds = 0;
 };

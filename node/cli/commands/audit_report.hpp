@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every `assay audit` command what it prints and what it ends with.
+// Gives every `assay audit` command its output and its final error.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct AuditText {
 /// Prints it; kVerification when it does not check, else kNotFound when something could not be judged.
 base::Outcome<void> report_audit(const Context& context, const AuditText& audit);
 
-/// The home's whole ledger, executed again. Its own failures are in the report: kNotFound is the only error
-/// that a person is likely to see.
+/// Executes the home's whole ledger again. Failures of the ledger itself are in the report, so kNotFound is
+/// the only error that a person is likely to see.
 base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context,
                                                      const ledger::Anchors& anchors = {});
 

@@ -8,8 +8,8 @@
 
 namespace assay::node {
 
-/// As certify(); the node that --node names is believed but for the traces, which must be those that its
-/// state names. `state` is that node's.
+/// As certify(), from the node that --node names. The node is trusted, except for the traces, which must be
+/// those that its state names. `state` is that node's.
 base::Outcome<BirthCertificate> certify_from_node(const Context& context, const contracts::StateView& state,
                                                   const contracts::Job& job, const base::Hash256& base_blob);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `job why` and `miner why` the flags by which past clearings are found, and the clearings themselves:
-// gone through where the genesis is at hand, and left out with a note where it is not.
+// Gives `job why` and `miner why` the flags for past clearings, and the clearings themselves. Without a
+// genesis at hand, the clearings are left out with a note.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ struct ClearingFlags {
 /// --epoch, --genesis and --no-clearings; `flags` lives as long as the app.
 void add_clearing_flags(CLI::App& verb, ClearingFlags& flags);
 
-/// Calls `visit` with each clearing that the flags ask for. False: they were not gone through, and a note on
-/// stderr says why. Errors of visit_clearings.
+/// Calls `visit` with each clearing that the flags ask for. False when they were left out; a note on stderr
+/// says why. Errors: those of visit_clearings.
 base::Outcome<bool> find_clearings(const Context& context, const ChainSource& chain,
                                    const ClearingFlags& flags,
                                    const std::function<void(const ClearedMarket&)>& visit);

@@ -10,9 +10,9 @@
 
 namespace assay::node {
 
-/// What --ask says of each of `devices`, by its name: prices with commas, each of one device
-/// ("cuda:0=900u,cuda:1=700u") or, without a name, of all others. kUsage for a price that is none, a device
-/// that is not in the list or has two prices, and one that is left without.
+/// Parses --ask into a price for each of `devices`, by name: prices separated by commas, each for one device
+/// ("cuda:0=900u,cuda:1=700u") or, without a name, for all others. kUsage for a malformed price, a device
+/// that is not in the list or has two prices, and a device without a price.
 base::Outcome<std::map<std::string, base::Amount>> device_asks(const std::string& text,
                                                                const std::vector<std::string>& devices);
 

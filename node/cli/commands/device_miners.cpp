@@ -51,8 +51,8 @@ base::Outcome<std::string> address_for(const std::string& flag, const std::strin
     return text.substr(0, text.rfind(':') + 1) + std::to_string(port);
 }
 
-/// What each device's step may take of the host, where nobody says so: together no more than there is, so
-/// that each can keep what its lot promises.
+/// The host memory that each device's step may take by default: together no more than there is, so that each
+/// can keep what its lot promises.
 base::Outcome<std::string> memory_for_each(const std::string& flag, std::size_t devices) {
     if (!flag.empty()) return flag;
     ASSAY_ASSIGN(const std::uint64_t given, trainer::memory_from_environment());

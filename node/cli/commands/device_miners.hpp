@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay miner run --node-per-device` a miner for each device: a process of this program with a home, a
-// node key, stake and ask of its own, under the owner of the home.
+// Gives `assay miner run --node-per-device` a miner for each device: a process of this program with its own
+// home, node key, stake and ask, and the home's owner.
 #pragma once
 
 #include <stop_token>
@@ -14,15 +14,15 @@ class App;
 
 namespace assay::node {
 
-/// What of the command's flags is not the same for each device. All others are handed on as they were given.
+/// The command's flags that differ between devices. All others are passed on as they were given.
 struct DeviceMinersFlags {
     RoleFlags role;
     std::string ask;
 };
 
 /// Makes the homes that are missing, and runs the miners until all have ended or `stop`. `command`: `miner
-/// run` as it was parsed. A device that is refused by its self-test is told and left out. Errors: kKey when
-/// the home has no node key; kUsage; those of usable_devices and of run_side_by_side.
+/// run` as it was parsed. A device that fails its self-test is logged and left out. Errors: kKey when the
+/// home has no node key; kUsage; those of usable_devices and of run_side_by_side.
 base::Outcome<void> run_device_miners(const Context& context, const CLI::App& command,
                                       const DeviceMinersFlags& flags, const std::stop_token& stop);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay doctor` what it says of devices: NVIDIA's driver, each card, and what the self-test gives on
-// it.
+// Gives `assay doctor` its checks of devices: NVIDIA's driver, each card, and the result of its self-test.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct DoctorCheck {
     std::string name;
     bool ok = true;
     std::string found;
-    std::string fix;  ///< what to do; with `ok`, for whoever wants what is missing
+    std::string fix;  ///< what to do; with `ok`, how to get what is missing but not needed
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -35,7 +34,7 @@ struct DoctorCard {
     std::string compute_capability;
     std::uint64_t memory_mib = 0;
     std::optional<std::string> self_test;  ///< the root that it computed
-    bool usable = false;                   ///< and that is the known one
+    bool usable = false;                   ///< whether that is the known root
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -53,9 +52,9 @@ struct DoctorDevices {
     std::vector<DoctorCard> cards;
 };
 
-/// Of the devices that `wanted` names (--device; empty: none in particular) each must be there and sound.
-/// Cards that are not named must be so where this build has kernels for them; a build without tells what it
-/// lacks. kUsage for a list that is none.
+/// Checks devices. Each one that `wanted` names (--device; empty: none in particular) must be there and
+/// sound. Other cards must be sound if this build has kernels for them; a build without kernels tells what it
+/// lacks. kUsage for a malformed list.
 base::Outcome<DoctorDevices> examine_devices(const std::string& wanted);
 
 }  // namespace assay::node

@@ -115,8 +115,8 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     return {};
 }
 
-/// What stands between the miner and the next clearing, and what came of past ones; null: those were not gone
-/// through.
+/// The miner's obstacles before the next clearing, and its results in past ones; null: past clearings were
+/// left out.
 struct MinerMarketWhy {
     MinerOutlook outlook;
     std::optional<std::vector<AskWhy>> asks;

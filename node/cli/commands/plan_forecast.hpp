@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay plan`, `job submit` and `job show` the forecast of a job: how it is made from a ledger and
-// pilots, and how it is shown.
+// Gives `assay plan`, `job submit` and `job show` the forecast of a job, made from a ledger and pilots, and
+// its output.
 #pragma once
 
 #include <filesystem>
@@ -29,13 +29,13 @@ struct ForecastFlags {
     }
 };
 
-/// Of all files, one behind the other. Errors of read_pilot.
+/// Reads all files, one after the other. Errors: those of read_pilot.
 base::Outcome<std::vector<PilotPoint>> read_pilots(const std::vector<std::string>& files,
                                                    const program::JobSpec& spec);
 /// kUsage for a value that is no loss, amount of money or number of blocks.
 base::Outcome<PlanGoals> goals_of(const ForecastFlags& flags);
 
-/// What `plan` says beside the plan itself.
+/// What `plan` prints in addition to the plan itself.
 struct ShownForecast {
     std::uint64_t total_work = 0;  ///< work units of training in the whole job
     std::vector<DeviceMemory> memory;
@@ -44,7 +44,8 @@ struct ShownForecast {
     SpeedsFrom speeds_from = SpeedsFrom::kNobody;
     std::vector<SpeedClass> speed_classes;
     double height_seconds = 0.1;
-    double penalty = 0;  ///< of the job's contributors and local steps against the pilot's, or plain training
+    double penalty = 0;  ///< of the job's contributors and local steps, compared with the pilot's or with
+                         ///< plain training
     bool penalty_is_extrapolated = false;
     LawConstants law;
     std::optional<std::vector<PlanOption>> options;
@@ -61,13 +62,13 @@ std::vector<std::pair<std::string, std::string>> forecast_fields(const program::
 /// The table of options, each with its reason.
 void print_options(std::ostream& out, const std::vector<PlanOption>& options, double height_seconds);
 
-/// Where a job's prediction stays.
+/// The file of a job's prediction.
 std::filesystem::path prediction_path(const Home& home, const base::Hash256& job);
 
-/// What came of a prediction.
+/// A prediction compared with the actual results.
 struct PredictionOutcome {
     std::uint32_t rounds = 0;  ///< merged rounds that are compared
-    bool ended = false;        ///< false: of a job that goes on; what it spends comes later than its rounds
+    bool ended = false;        ///< false: the job goes on, and payments come later than its rounds
     bool prior_only = true;
     ForetoldNumber spend;
     std::optional<ForetoldNumber> heights;
@@ -84,7 +85,7 @@ struct PredictionOutcome {
     }
 };
 
-/// Nothing where no prediction of the job lies in the home, or no round of it that was foretold is merged.
+/// Nothing when the home has no prediction of the job, or no predicted round of it is merged.
 base::Outcome<std::optional<PredictionOutcome>> prediction_outcome(const Home& home,
                                                                    const contracts::StateView& state,
                                                                    const contracts::Job& job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `plan` the machines that a job leases: which classes of lots do, on which devices its step fits
-// there, what they cost by the ledger's clearings, and how long a gang would have waited for them.
+// Gives `plan` the machines that a job leases: which classes of lots suit it, on which of their devices its
+// step fits, what they cost by the ledger's clearings, and how long a gang would have waited for them.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace assay::node {
 /// A class of lots that the job's terms take.
 struct PlannedClass {
     ClassView stand;
-    std::vector<std::string> fits;  ///< devices on which a step has its memory in every machine of the class
-    std::uint64_t clearings = 0;    ///< that sold or leased lots, of those that are kept
-    std::optional<Interval80> prices;  ///< base units of a work unit, of those
+    std::vector<std::string> fits;     ///< devices on which a step fits in every machine of the class
+    std::uint64_t clearings = 0;       ///< kept clearings that sold or leased lots
+    std::optional<Interval80> prices;  ///< in those clearings, base units of a work unit
     bool above_cap = false;            ///< its next base price is above the job's cap
 
     template <class Visit>
@@ -39,9 +39,10 @@ struct PlannedClass {
 struct LeasePlan {
     std::uint32_t gang = 0, most = 0;
     std::vector<PlannedClass> classes;
-    /// Lots that stand or are left now, of classes whose base price the job pays. A gang is of one class.
+    /// Lots that stand or are left now, in classes whose base price the job pays. A gang comes from one
+    /// class.
     LotsByClass payable;
-    std::optional<WaitView> wait;  ///< for a gang, at the job's cap; nothing where no ledger was asked
+    std::optional<WaitView> wait;  ///< for a gang, at the job's cap; nothing when no ledger was asked
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -53,7 +54,7 @@ struct LeasePlan {
     }
 };
 
-/// Nothing for a job that holds an auction of its own. `state` null: no ledger was asked.
+/// Nothing for a job with its own auction. `state` null: no ledger was asked.
 std::optional<LeasePlan> lease_plan(const program::JobSpec& spec, const contracts::StateView* state,
                                     std::uint64_t height);
 /// Rows of `plan`'s table.

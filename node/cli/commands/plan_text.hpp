@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `plan` and `job show` predicted numbers as people read them.
+// Gives `plan` and `job show` the texts of predicted numbers.
 #pragma once
 
 #include <string>

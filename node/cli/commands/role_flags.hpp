@@ -32,25 +32,24 @@ struct RoleFlags {
 
 /// Adds them to `verb`; `flags` must live as long as the app.
 void add_role_flags(CLI::App& verb, RoleFlags& flags);
-/// Those of a command that only signs: which ledger, and TLS to it.
+/// Adds the flags of a command that only signs: the ledger, and TLS to it.
 void add_ledger_flags(CLI::App& verb, RoleFlags& flags);
 /// The same flags for another command of this program.
 std::vector<std::string> ledger_words(const RoleFlags& flags);
 
-/// Adds the flags of those alone whose blobs others fetch: --announce, --traffic,
-/// --store-quota.
+/// Adds the flags of roles whose blobs others fetch: --announce, --traffic, --store-quota.
 void add_peer_flags(CLI::App& verb, RoleFlags& flags);
 
-/// Adds --owner-key, for commands whose owner's step opens it.
+/// Adds --owner-key, for commands whose owner's step opens that key.
 void add_owner_key_flag(CLI::App& verb, RoleFlags& flags);
 
-/// Adds --memory and --device-memory. What they are given is checked by set_memory(): kUsage when it is no
-/// amount of memory.
+/// Adds --memory and --device-memory. set_memory() checks their values: kUsage when one is no amount of
+/// memory.
 void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory);
 base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
                                const std::string& device_memory);
 
-/// Adds --device. The worker checks what it is given.
+/// Adds --device. The worker checks its value.
 void add_device_flag(CLI::App& verb, std::string& device);
 
 /// Adds --sponsor, the owner key whose account pays; nothing when it is not given. kUsage when it is no key.
@@ -67,7 +66,7 @@ base::Outcome<base::PublicKey> key_flag(const std::string& name, const std::stri
 base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text);
 
 /// Starts the log, asks for the passphrase (options.passphrase.read) and fills in the options. kKey when the
-/// home has no node key. `program` is what the home's lock says is running.
+/// home has no node key. `program` is the name in the home's lock.
 base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
                                                const std::string& program);
 

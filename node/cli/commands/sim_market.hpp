@@ -24,7 +24,7 @@ struct SimMarketFlags {
 
 /// Adds --scenarios, --miners, --jobs, --epochs; `flags` must live as long as the app.
 void add_sim_market_flags(CLI::App& verb, SimMarketFlags& flags);
-/// A row for each scenario and seed. kUsage when a scenario or a size is none.
+/// Prints a row for each scenario and seed. kUsage for an unknown scenario or an invalid size.
 base::Outcome<void> run_sim_market(const Context& context, const SimMarketFlags& flags);
 
 }  // namespace assay::node

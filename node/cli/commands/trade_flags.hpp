@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay miner run` what its owner says of a machine that is on offer in the market between jobs.
+// Gives `assay miner run` the owner's flags for a machine that is on offer in the market between jobs.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct TradeFlags {
     std::string profile = "f32";
 };
 
-/// Bytes of the machine's memory; 0 where nobody says.
+/// Bytes of the machine's memory; 0 when not known.
 std::uint64_t memory_of_machine();
 
-/// The bytes that a step has on each of these devices: the host's, and of a card that is among them no more
-/// than `card` (0: as much as it has), nor than it has less a sixteenth.
+/// The fewest bytes that a step has on these devices: `host` at most and, for each card among them, `card` at
+/// most (0: no such limit) and the card's memory less a sixteenth at most.
 std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
                                 const std::vector<std::string>& devices,
                                 const std::vector<ListedCard>& cards);
@@ -33,14 +33,15 @@ std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
 /// app.
 void add_trade_flags(CLI::App& verb, TradeFlags& flags);
 
-/// The terms of its lot, but for the ask, which is the miner's. Memory is what a step may take: --memory
-/// or ASSAY_MEMORY, else all that the machine has; where cards compute, what the least of them has for it.
-/// Nothing without --trade. kUsage when another of the flags is given without it, or memory is no amount.
+/// The terms of its lot, except for the ask, which is the miner's. Memory is what a step may take: --memory
+/// or ASSAY_MEMORY, else all that the machine has; if cards compute, what the smallest of them has for a
+/// step. Nothing without --trade. kUsage when one of the other flags is given without --trade, or memory is
+/// no amount.
 base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role);
 
-/// Fills in the speed that this machine is expected to show, where nothing says it: the pace of slots that
-/// the home noted is left to the role, and a machine without one is benched for a second or two. `worker`: as
-/// the miner's own. Errors: those of bench_machine; kFailure where the note of the pace is damaged.
+/// Fills in the expected speed of this machine if no flag gives it. If the home has noted a pace of slots,
+/// the role uses that; otherwise the machine is benched for a second or two. `worker`: options of the miner's
+/// own worker. Errors: those of bench_machine; kFailure when the note of the pace is damaged.
 base::Outcome<void> add_expected_speed(LotTerms& terms, const RoleProcess& process,
                                        const WorkerOptions& worker, const Home& home);
 

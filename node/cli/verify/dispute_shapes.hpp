@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench verify` what a dispute weighs at the shapes of real models: of every kind of operator,
-// of updates and merges, and of what is opened without arithmetic. Limits are the protocol's: a witness
-// within kMaxWitnessBytes, a verdict within 10 ms on one core.
+// Gives `assay bench verify` the size and time of a dispute at the shapes of real models, for every kind of
+// operator, for updates and merges, and for what is opened without arithmetic. The limits are the protocol's:
+// a witness of at most kMaxWitnessBytes, and a verdict within 10 ms on one core.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace assay::node {
 
 inline constexpr double kVerdictLimitUs = 10'000;
 
-/// One kind in one profile, the worst of both families. Times are medians of the runs, of the slowest
+/// One kind in one profile, the worst of both families. Times are medians over the runs, for the slowest
 /// partial.
 struct DisputeShape {
     std::string name;   ///< "linear_weight_gradient", "merge, momentum"
     std::string group;  ///< forward, backward, optimizer, finalise, merge, state or data
     program::Profile profile = program::Profile::kF32;
     std::uint64_t partials = 0;  ///< of a tile
-    std::uint64_t moves = 0;     ///< of the claimant, the witness included
+    std::uint64_t moves = 0;     ///< of the claimant, including the witness
     std::uint64_t bytes = 0;     ///< of these moves
     std::size_t witness_bytes = 0;
     double referee_us = 0;
@@ -51,14 +51,14 @@ struct DisputeShape {
 };
 
 struct ShapeOptions {
-    int runs = 100;      ///< verdicts that each median is of
+    int runs = 100;      ///< verdicts for each median
     bool small = false;  ///< a quarter of the width, a tenth of the vocabulary: for tests
     std::string only;    ///< kinds whose name contains this; empty: all
 };
 
 /// Width 4,096, vocabulary 50,257, four sequences of 2,048 tokens, segments of 128 steps, merges of 256
-/// slots, GPT-2 and Llama. Operands are made tile by tile; no tensor is held. Rows in the order of the
-/// operator table, then the others; f32 before i16. `note` hears what is measured.
+/// slots, GPT-2 and Llama. Operands are made tile by tile; no whole tensor is in memory. Rows are in the
+/// order of the operator table, then the others; f32 before i16. `note` gets progress messages.
 std::vector<DisputeShape> dispute_shapes(const ShapeOptions& options,
                                          const std::function<void(const std::string&)>& note);
 

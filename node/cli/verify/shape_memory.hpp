@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the bench of disputes operands at the shapes of real models, tile by tile from a few patterns, so
-// that no tensor is held: what a witness weighs and what its verdict takes does not depend on more.
+// Gives the bench of disputes operands at the shapes of real models, made tile by tile from a few patterns,
+// so that no whole tensor is in memory. The size of a witness and the time of its verdict depend on nothing
+// else.
 #pragma once
 
 #include <map>
@@ -28,10 +29,10 @@ public:
     const dispute::StoredTree& components(std::uint32_t state) override;
     void piece(std::uint64_t number, base::Bytes& out, std::vector<base::Hash256>& siblings) override;
 
-    /// Roots, once everything that a partial reads was read once.
+    /// These roots are valid once everything that a partial reads was read once.
     [[nodiscard]] base::Hash256 outputs_root();
     [[nodiscard]] base::Hash256 state_root() { return components(0).root(); }
-    /// Of every array of integers: they are all the same.
+    /// Root of every array of integers; they are all the same.
     [[nodiscard]] base::Hash256 array_root();
     [[nodiscard]] base::Hash256 data() const { return pieces_.root(); }
 

@@ -25,9 +25,9 @@ struct ShapeSetting {
 class ShapeTable {
 public:
     explicit ShapeTable(std::string only) : only_(std::move(only)) {}
-    /// The row, a new one if there is none; null where it is not asked for. Valid as long as the table.
+    /// The row, which is made if there is none; null when `only` leaves it out. Valid as long as the table.
     DisputeShape* row(const std::string& name, const std::string& group, program::Profile profile);
-    /// Operators in the order of their table, then the others as they came.
+    /// Operators in the order of the operator table, then the others in the order in which they came.
     [[nodiscard]] std::vector<DisputeShape> rows() const;
 
 private:
@@ -40,7 +40,7 @@ private:
 /// claimant, or find a number that is not finite.
 void note_verdicts(DisputeShape& row, const ShapeSetting& setting, const dispute::WayCost& way,
                    std::size_t witness_bytes, const std::function<dispute::GameVerdict()>& judge_once);
-/// The same of anything that is only timed.
+/// The same for work that is only timed.
 void note_time(DisputeShape& row, const ShapeSetting& setting, const std::function<void()>& run_once);
 
 }  // namespace assay::node

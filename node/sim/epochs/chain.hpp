@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator of the market a ledger in memory: the real rules, signed transactions, the state's
-// tree, heights that are jumped over where nothing is due.
+// Gives the simulator of the market MarketChain, a ledger in memory with the real rules, signed transactions
+// and the state's tree. It skips heights at which nothing is due.
 #pragma once
 
 #include <cstdint>
@@ -29,27 +29,27 @@ public:
     [[nodiscard]] std::uint64_t height() const { return block_.height; }
     [[nodiscard]] const std::string& chain_id() const { return block_.chain_id; }
 
-    /// Signs, and hands it to the rules as bytes. Says why where it is refused.
+    /// Signs the payload and gives it to the rules as bytes. The outcome says why when it is refused.
     contracts::ApplyOutcome send(const SimKey& key, const contracts::Payload& payload);
-    /// Stands at `height`, and carries out what is due up to there. Returns the milliseconds of the processor
-    /// that this took, with the invariants of the supply and the tree of what it changed.
+    /// Moves to `height` and carries out what is due up to there. Returns the milliseconds of processor time
+    /// that this took, including the supply's invariants and the tree of the changes.
     double advance_to(std::uint64_t height);
-    /// The speed that rounds before the simulation would have shown: there are no rounds in it.
+    /// Sets the speed that earlier rounds would have measured, since the simulation has no rounds.
     void measure(const base::PublicKey& node, program::Profile profile, std::uint64_t speed);
 
-    /// Milliseconds of the processor that the chain has taken so far: transactions with the check of their
-    /// signatures, what was due, and the tree. Signing belongs to who sends.
+    /// Milliseconds of processor time that the chain has taken so far: transactions with the check of their
+    /// signatures, what was due, and the tree. Signing is not included; it is the sender's work.
     [[nodiscard]] double took_ms() const { return took_ms_; }
-    /// Of all records.
+    /// Root of all records.
     [[nodiscard]] base::Hash256 root() const;
-    /// That were applied.
+    /// Number of applied transactions.
     [[nodiscard]] std::uint64_t transactions() const { return applied_; }
     /// Whether the invariants held in every block, and hold for every record now.
     [[nodiscard]] base::Outcome<void> check() const;
 
 private:
     MarketChain();
-    /// What was changed since the last block becomes a part of the state and of its tree.
+    /// Adds the changes since the last block to the state and its tree.
     void end_block();
 
     std::unique_ptr<contracts::MemoryState> state_;  ///< behind a pointer: the overlay refers to it

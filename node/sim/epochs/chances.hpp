@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator of the market its chances: each follows from the seed and from what it is about, so
-// that it is the same in every scenario.
+// Gives the simulator of the market its random numbers. Each is derived from the seed and from its purpose,
+// so that it is the same in every scenario.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ inline base::Hash256 salt_of(const SimKey& key, std::uint64_t epoch) {
     return base::Hasher("assay/sim-market-salt/v1").add(key.public_key().view()).add_u64(epoch).finish();
 }
 
-/// A number that is the same in every scenario: whether a machine is away in an epoch, or a player breaks
-/// off.
+/// A random number for one purpose, such as whether a machine is away in an epoch or a player breaks off.
 inline std::uint64_t dice(std::uint64_t seed, std::string_view what, std::uint64_t epoch,
                           std::uint64_t number) {
     const base::Hash256 hash = base::Hasher("assay/sim-market-dice/v1")

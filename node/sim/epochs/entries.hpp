@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives what plays the market on MarketChain the transactions by which its people enter: machines with their
-// stake and speed, tenants, jobs that lease.
+// Gives simulations of the market on MarketChain the transactions by which participants enter: machines with
+// their stake and speed, tenants, and jobs that lease.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,20 @@
 
 namespace assay::node::sim {
 
-/// Of a machine's node key, and the budget of a job; base units.
+/// Stake of a machine's node key, and budget of a job, in base units.
 inline constexpr std::uint64_t kMachineStake = 1'000'000'000;
 inline constexpr std::uint64_t kJobBudget = 10'000'000'000'000;
 
-/// A chain with short windows, on which these people have what they need: no height but those at which
-/// something is due is looked at.
+/// A chain with short windows on which these participants have the money that they need. Only heights at
+/// which something is due are visited.
 base::Outcome<MarketChain> begin_chain(const MarketPeople& people);
 
-/// kFailure with the rules' reason where they refused it: people of a simulation send what must be taken.
+/// kFailure with the rules' reason when they refused it, because participants of a simulation send only valid
+/// transactions.
 base::Outcome<void> must_apply(const contracts::ApplyOutcome& outcome, std::string_view what);
 
-/// Its node key, a miner of the owner's, its stake; its speed as rounds before would have shown it.
+/// Registers the node key as a miner of the owner, with its stake, and with the speed that earlier rounds
+/// would have measured.
 base::Outcome<void> register_machine(MarketChain& chain, const SimKey& owner, const SimMachine& machine);
 base::Outcome<void> register_tenant(MarketChain& chain, const SimTenant& tenant);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator of the market keys by the hundred thousand: each is made when it signs, since a secret
-// key has guarded pages of its own, and a process may have no more than some ten thousand of those.
+// Gives the simulator of the market SimKey, of which it may have hundreds of thousands. The secret key is
+// made only when it signs, since a secret key has its own guarded pages, and a process may have only some ten
+// thousand of those.
 #pragma once
 
 #include "contracts/base/hash.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator's command the market played on the real rules: epochs in which machines are offered and
-// jobs bid, and what came of it (docs/market.md).
+// Gives the simulator's command play_market(), which plays the market on the real rules: epochs in which
+// machines are offered and jobs bid, and their results (docs/market.md).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace assay::node::sim {
 
-/// What an epoch came to, over all classes; for plots.
+/// The result of an epoch over all classes, for plots.
 struct EpochFigures {
     std::uint32_t epoch = 0;
     std::uint32_t offered = 0;  ///< lots
     std::uint32_t wanted = 0;   ///< lots of bids
-    std::uint32_t sold = 0;     ///< lots, instant leases among them
+    std::uint32_t sold = 0;     ///< lots, including instant leases
     double price = 0;           ///< mean of the lots sold, in base units per work unit; 0: none
     double base_price = 0;      ///< mean over the classes
 
@@ -40,17 +40,18 @@ struct EpochsRow {
     std::uint32_t miners = 0;
     std::uint32_t jobs = 0;
     std::uint32_t epochs = 0;
-    double clearing_ms = 0;     ///< of the dearest epoch's block that clears, of the processor: all classes,
+    double clearing_ms = 0;     ///< processor time of the slowest epoch's clearing block: all classes,
                                 ///< with reads, leases, deposits, invariants and the state's tree
-    double epoch_ms = 0;        ///< of the dearest epoch: every transaction of it too, signatures included
-    double welfare_ratio = 0;   ///< of the best fractional allocation at true values and costs, gangs ignored
-    double revenue = 0;         ///< of all lots sold, in ASY for a work unit of each
-    double price_sd = 0;        ///< of an epoch's mean price, over its mean
-    double jain = 0;            ///< Jain's index over tenants: lots received of lots asked for
-    std::uint32_t starved = 0;  ///< jobs that were willing to pay what lots cost and never had one
+    double epoch_ms = 0;        ///< of the slowest epoch: also all its transactions, including the check of
+                                ///< signatures
+    double welfare_ratio = 0;   ///< share of the best fractional allocation at true values and costs, without
+                                ///< gangs
+    double revenue = 0;         ///< for all lots sold, in ASY for one work unit of each
+    double price_sd = 0;        ///< standard deviation of the epochs' mean prices, divided by their mean
+    double jain = 0;            ///< Jain's index over tenants of lots received / lots asked for
+    std::uint32_t starved = 0;  ///< jobs that would have paid what lots cost but never had one
     std::uint64_t transactions = 0;
-    double gain =
-        0;  ///< of those who play, over what the same earn in the truthful market, as a share of that
+    double gain = 0;  ///< extra profit of those who play, as a share of what they earn in the truthful market
     std::vector<EpochFigures> course;
 
     template <class Visit>
@@ -73,8 +74,8 @@ struct EpochsRow {
     }
 };
 
-/// Plays the scenario, and the truthful market of the same people beside it. kFailure when the rules refuse
-/// what they must take, or an invariant does not hold at the end.
+/// Plays the scenario and, for comparison, the truthful market of the same participants. kFailure when the
+/// rules refuse a valid transaction, or an invariant does not hold at the end.
 base::Outcome<EpochsRow> play_market(const MarketScenario& scenario, const MarketSize& size,
                                      std::uint64_t seed);
 

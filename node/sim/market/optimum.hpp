@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives measurements the exact best that a class of lots allows, by dynamic programming over lots.
+// Gives measurements the exact optimum of a class of lots, by dynamic programming over lots.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ enum class Allowed : std::uint8_t {
     kPaying,  ///< those in which every bid pays at least each ask that it uses
 };
 
-/// The most that price times lots, less the asks, can come to. An ask counts as the larger of itself and the
-/// base price. Takes bids times asks steps.
+/// The greatest possible sum of price times lots less the asks. An ask counts as the larger of itself and the
+/// base price. Takes bids × asks steps.
 base::Int128 best_worth(const contracts::ClassMarket& market, Allowed allowed);
-/// The same of what was sold.
+/// The same sum for what was sold.
 base::Int128 worth_sold(const contracts::ClassMarket& market, const contracts::ClassOutcome& outcome);
 
 }  // namespace assay::node::sim

@@ -10,7 +10,7 @@
 
 namespace assay::node::sim {
 
-/// Asks are spread evenly over [500, 2500], bids over [500, 3500] but where a family says otherwise.
+/// Asks are uniform over [500, 2500], bids over [500, 3500], unless a family says otherwise.
 enum class MarketFamily : std::uint8_t {
     kOneLot,  ///< each bid is for one lot
     kGangs,   ///< gangs of 1, 2, 4, 8 and 16 lots, each size half as often as the one before
@@ -28,7 +28,7 @@ struct ClassSize {
     std::size_t asks = 0;
 };
 
-/// The same from the same seed everywhere. Gangs grow with the lots that there are for a bid.
+/// Gives the same class for the same seed everywhere. Gangs grow with the number of lots for each bid.
 contracts::ClassMarket random_class(MarketFamily family, ClassSize size, std::uint64_t seed);
 
 }  // namespace assay::node::sim

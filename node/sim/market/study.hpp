@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench market` what our rule and McAfee's are worth over random classes, and what a seller
+// Gives `assay bench market` the worth of our rule and of McAfee's over random classes, and what a seller
 // gains that asks more than its cost.
 #pragma once
 
@@ -14,29 +14,31 @@ struct StudyPlan {
     ClassSize size;
     std::uint64_t first_seed = 1;
     std::uint64_t markets = 1;
-    std::uint64_t sellers = 1;  ///< of each market: that many tried, one at a time
-    std::uint64_t prices = 16;  ///< that each tries, at most, beside the highest at which it is sold
+    std::uint64_t sellers = 1;  ///< number of sellers of each market that are tried, one at a time
+    std::uint64_t prices = 16;  ///< the most prices that each tries, in addition to the highest at which it
+                                ///< is sold
 };
 
-/// Each number is over all markets of the plan; shares are of 1.
+/// Each number is over all markets of the plan. Shares are from 0 to 1.
 struct RuleStudy {
-    double welfare = 0;        ///< of the best, on average
-    double welfare_worst = 1;  ///< of the best, in the worst market
-    double lots = 0;           ///< sold, of those that our rule sells
-    double left_over = 0;      ///< of what buyers pay: that no seller gets
-    double sellers_gain = 0;   ///< what tried sellers gain each alone, of what they earn by asking their cost
-    double can_gain = 0;       ///< of the tried sellers: who gains at all
+    double welfare = 0;        ///< mean share of the best
+    double welfare_worst = 1;  ///< share of the best in the worst market
+    double lots = 0;           ///< lots sold, as a share of those that our rule sells
+    double left_over = 0;      ///< share of what buyers pay that no seller gets
+    double sellers_gain = 0;   ///< what tried sellers gain, each alone, as a share of what they earn by
+                               ///< asking their cost
+    double can_gain = 0;       ///< share of the tried sellers that gain at all
 };
 
 struct ClassStudy {
-    double paying = 0;        ///< our welfare, of the best in which every bid pays its lots; on average
-    double paying_worst = 1;  ///< and in the worst market
+    double paying = 0;        ///< mean share of our welfare in the best in which every bid pays its lots
+    double paying_worst = 1;  ///< the same in the worst market
     RuleStudy ours;
     RuleStudy mcafee;
 };
 
-/// Sellers know all others' bids and asks, which sealed ones do not show: their gain is the most that anybody
-/// has. Markets of which the best is worth nothing do not count.
+/// Sellers are assumed to know all other bids and asks, which sealed ones do not show, so their gain is an
+/// upper bound. Markets whose best is worth nothing do not count.
 ClassStudy study(const StudyPlan& plan);
 
 }  // namespace assay::node::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the simulator McAfee's trade reduction ("A dominant strategy double auction", 1992) as a rule to hold
-// ours against: neither side gains by a misreport, and money is left over that nobody gets.
+// Gives the simulator McAfee's trade reduction ("A dominant strategy double auction", 1992), for comparison
+// with our rule: neither side gains by a misreport, but money is left over that nobody gets.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct ReducedTrade {
     base::Int128 left_over = 0;
 };
 
-/// Bids are served as by our greedy rule, up to the first that does not fit. Where all are for one lot,
-/// McAfee's price between the first on either side that is left out is taken if all that trade bear it.
-/// Otherwise the last bid served is left out again: the others pay its price, and sellers get the ask of its
-/// first lot. Nothing is traded with fewer than three bids or asks.
+/// Serves bids as our greedy rule does, up to the first that does not fit. When all bids are for one lot,
+/// takes McAfee's price, which lies between the first bid and the first ask that are left out, if all that
+/// trade bear it. Otherwise leaves out the last bid served too: the others pay its price, and sellers get the
+/// ask of its first lot. Nothing is traded with fewer than three bids or asks.
 ReducedTrade reduce_trade(const contracts::ClassMarket& market);
 
 }  // namespace assay::node::sim

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench` its sides: a program that prepares a case and times runs of it, by lines on stdin and
-// stdout, so that whoever compares can alternate between processes, each with its own environment, threads
-// and peak memory. Ours is assay-worker --bench, LibTorch's is assay-libtorch-peer; torch_peer.py answers the
-// same lines for PyTorch.
+// Gives `assay bench` its sides: programs that prepare a case and time runs of it, with lines on stdin and
+// stdout. So a comparison can alternate between processes, each with its own environment, threads and peak
+// memory. Ours is assay-worker --bench, LibTorch's is assay-libtorch-peer; torch_peer.py answers the same
+// lines for PyTorch.
 //
-//   name                                          name TEXT          of a peer; none of ours
-//   gemm SIDE KIND TOKENS IN OUT                  ready              a product of a linear layer
-//   step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
-//                                                 ready              a GPT-2
-//   state WORK LAYERS WIDTH HEADS CONTEXT VOCABULARY
-//                                                 ready              the state of its slot: roots, or copy
-//                                                 (to the host)
-//   parts SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
-//                                                 parts NAME COUNT SECONDS …   of one step, where the device
-//                                                 tells what its parts took, longest first
-//   run N                                         times T1 … TN      seconds of each run of the case
-//   peak                                          peak BYTES         largest resident memory so far; on a
-//   card,
-//                                                                    what the last step planned for (ours),
-//                                                                    took (PyTorch)
+// name name TEXT of a peer; none of ours
+// gemm SIDE KIND TOKENS IN OUT ready a product of a linear layer
+// step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+// ready a GPT-2
+// state WORK LAYERS WIDTH HEADS CONTEXT VOCABULARY
+// ready the state of its slot: roots, or copy
+// (to the host)
+// parts SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+// parts NAME COUNT SECONDS … of one step, where the device
+// tells what its parts took, longest first
+// run N times T1 … TN seconds of each run of the case
+// peak peak BYTES largest resident memory so far; on a
+// card,
+// what the last step planned for (ours),
+// took (PyTorch)
 //
-// KIND: forward, input or weight (its gradients), head-input or head-weight (gradients of the LM head).
-// SIDE: f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.
+// KIND: forward, input or weight (its gradients), head-input or head-weight (gradients of the LM head). SIDE:
+// f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ namespace assay::verifier {
 /// What one call runs once.
 using TimedWork = std::function<void()>;
 
-/// The cases that a program can prepare. Each fails with kUsage for a side or a model that it has not.
+/// The cases that a program can prepare. Each fails with kUsage for a side or a model that the program does
+/// not have.
 struct BenchCases {
     std::string name;
     std::function<base::Outcome<TimedWork>(std::string_view side, trainer::GemmShape, trainer::GemmKind)>
@@ -49,13 +50,13 @@ struct BenchCases {
     std::function<base::Outcome<TimedWork>(std::string_view side, const program::ModelConfig&,
                                            std::uint32_t batch)>
         step;
-    /// What the parts of such a step took. Null where nobody can tell.
+    /// Times of the parts of such a step. Null when the program cannot report them.
     std::function<base::Outcome<std::vector<trainer::WorkTime>>(
         std::string_view side, const program::ModelConfig&, std::uint32_t batch)>
         parts;
-    /// Null where there is none.
+    /// Null when the program has no such case.
     std::function<base::Outcome<TimedWork>(std::string_view work, const program::ModelConfig&)> state;
-    /// Bytes on a device with memory of its own; null: the process's.
+    /// Peak bytes on a device with its own memory; null: use the process's peak.
     std::function<std::uint64_t()> peak;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confines assay-worker: what it gives up before it reads its first frame.
+// Gives assay-worker its confinement: the rights that it gives up before it reads its first frame.
 #pragma once
 
 #include <filesystem>
@@ -11,32 +11,34 @@
 
 namespace assay::worker {
 
-/// A file or folder that a confined worker may still open: of a folder all that is below it.
+/// A file that a confined worker may still open, or a folder below which it may open everything.
 struct FileRule {
     enum class Use {
         kRead,
         kDevice,      ///< read, written, and asked by ioctl
-        kOwnProcess,  ///< /proc/self: read, written and cut off; a descriptor of it stays open
+        kOwnProcess,  ///< /proc/self: read, written and truncated; a descriptor of it stays open
     };
     std::filesystem::path path;
     Use use = Use::kRead;
     friend bool operator==(const FileRule&, const FileRule&) = default;
 };
 
-/// What a worker on this device opens by path. Its files all come as descriptors; what is left is the
-/// kernel's word about the machine and libraries that are loaded late. On "cuda:N" the nodes of NVIDIA's
-/// driver come on top: nvidiactl, nvidia-uvm, nvidia-uvm-tools and every card's, because the driver counts
-/// the cards whose nodes it can open; the process's own folder of /proc, where the driver names its threads;
-/// and where LD_LIBRARY_PATH says that its library lies. `dev`: a test names another folder.
+/// The files that a worker on this device opens by path. Its data files all come as descriptors, so these are
+/// the kernel's information about the machine, and libraries that are loaded late. "cuda:N" adds three
+/// things: the nodes of NVIDIA's driver (nvidiactl, nvidia-uvm, nvidia-uvm-tools and every card's, because
+/// the driver counts the cards whose nodes it can open); the process's own folder in /proc, where the driver
+/// names its threads; and the folders of LD_LIBRARY_PATH for the driver's library. `dev`: another folder, for
+/// tests.
 std::vector<FileRule> file_rules(std::string_view device, const std::filesystem::path& dev = "/dev");
 
-/// Dies with the parent; no new privileges through exec; no core files (they would hold a buyer's data); no
-/// descriptors but 0, 1, 2 and `socket`; a network namespace without interfaces where the kernel lets an
-/// ordinary process have one; no file opened but by `files`, and no program run, where the kernel has
-/// Landlock. REQUIRES a single-threaded process. Only what every Linux grants can fail.
+/// Confines this process: it dies with the parent; exec gives it no new privileges; it writes no core files
+/// (they would hold a buyer's data); it keeps no descriptors except 0, 1, 2 and `socket`. If the kernel lets
+/// an ordinary process have one, it gets a network namespace without interfaces. If the kernel has Landlock,
+/// it can open only `files` and run no program. REQUIRES a single-threaded process. Fails only if a step
+/// fails that every Linux allows.
 base::Outcome<void> confine(int socket, const std::vector<FileRule>& files);
 
-/// Whether this kernel holds a process to its file rules.
+/// Whether this kernel enforces file rules.
 bool has_file_rules();
 
 }  // namespace assay::worker

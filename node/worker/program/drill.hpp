@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives the worker of a devnet planted faults (frames.hpp, Drill): a slot's round with lies in it, for
-// showing on a devnet that lies are found. The trace is true to the false states, as a clever cheat's
-// would be.
+// SPDX-License-Identifier: Apache-2.0 Gives the worker of a devnet planted faults (frames.hpp, Drill): a
+// slot's round with false results in it, to show that they are found. The trace is consistent with the false
+// states, as a clever cheat's would be.
 #pragma once
 
 #include <functional>
@@ -13,13 +12,13 @@
 
 namespace assay::verifier {
 
-/// Why the drills cannot be run on this job in that round; empty when they can.
+/// Returns why the drills cannot be run on this job in that round; empty when they can.
 std::string drill_fault(const trainer::JobRunner& runner, const std::vector<worker::Drill>& drills,
                         std::uint32_t round);
 
-/// As JobRunner::run_slot_round, with the drills applied. REQUIRES drill_fault to be empty. `slot_before` is
-/// the slot that was trained here in the round before, for a fault that hands its work in again; none: this
-/// slot.
+/// As JobRunner::run_slot_round, with the drills applied. REQUIRES drill_fault to be empty. `slot_before`:
+/// the slot that was trained here in the round before, for a fault that submits that work again; nothing:
+/// this slot.
 base::Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     trainer::JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<worker::Drill>& drills,

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gives the worker's loop its open job, which answers requests with JobRunner and the verifier's
-// functions. Knows frames' records and descriptors, not the socket.
+// SPDX-License-Identifier: Apache-2.0 Gives the worker's loop WorkerJob, its open job, which answers requests
+// with JobRunner and the verifier's functions. It knows the frames' records and descriptors, not the socket.
 #pragma once
 
 #include <functional>
@@ -19,23 +18,23 @@ namespace assay::verifier {
 
 namespace frames = worker;
 
-/// What answers a request: a message and its bulk bytes.
+/// The answer to a request: a message and its bulk bytes.
 struct WorkerAnswer {
     frames::Message message;
     std::vector<frames::SharedDescriptor> bulk;
 };
 using Answered = base::Result<WorkerAnswer, frames::Refusal>;
 
-/// An error as the frame that carries it: reason by its kind, text as it is, the fix cut to what the frame
-/// holds.
+/// An error as a Refusal: its reason follows from the error's kind, the text is unchanged, and the fix is cut
+/// to what the frame holds.
 frames::Refusal to_refusal(const base::Error& error);
-/// The same once a job is open: what does not fit this machine was refused when it was opened, so that a
-/// failed preflight now is of its arithmetic, or of a device that is lost.
+/// The same once a job is open. A job that does not fit this machine was refused when it was opened, so a
+/// failed preflight now means wrong arithmetic or a lost device.
 base::Failed<frames::Refusal> refuse_work(const base::Error& error);
 
-/// What a request may use while it is at work.
+/// What a request may use while it runs.
 struct RequestContext {
-    std::vector<frames::SharedDescriptor> bulk;  ///< as many as descriptor_bounds allows
+    std::vector<frames::SharedDescriptor> bulk;  ///< their number is as descriptor_bounds allows
     std::function<void(WorkerAnswer)> report;    ///< Progress and Boundary frames
     const std::atomic<bool>* cancel = nullptr;
     std::function<void()> rest;  ///< called between pieces of work (trainer::Watch)
@@ -63,9 +62,10 @@ private:
     WorkerJob() = default;
     base::Result<void, frames::Refusal> check_place(std::uint32_t round, std::uint32_t slot) const;
     base::Result<trainer::BaseState, frames::Refusal> base_state(const RequestContext& context) const;
-    /// The base state of a round: the given one, at the step at which the round begins.
-    /// Rounds without a merge leave the state as it is, and counters go on: makes it that of `round`.
+    /// Makes `base` the base state of `round`: a round without a merge leaves the state as it is, and only
+    /// its step count goes on.
     void go_on(trainer::BaseState& base, std::uint32_t round) const;
+    /// The base state of a round: the given one, at the step at which the round begins.
     base::Result<trainer::BaseState, frames::Refusal> base_of(std::uint32_t round,
                                                               const RequestContext& context) const;
     base::Result<trainer::BaseState, frames::Refusal> given_initial(
@@ -78,17 +78,17 @@ private:
     /// place after it.
     base::Result<trainer::SlotState, frames::Refusal> slot_state(
         const RequestContext& context, std::size_t& at, std::span<const program::StateArray> arrays) const;
-    /// The same of what a peer served: bytes that are no such state are as good as none.
+    /// The same for a state that a peer served. Bytes that are no such state count as a missing state.
     struct ClaimedState {
         std::optional<trainer::SlotState> state;
-        std::optional<program::StateRoots> roots;  ///< as its head says
+        std::optional<program::StateRoots> roots;  ///< as its head names them
     };
     base::Result<ClaimedState, frames::Refusal> claimed_state(
         const RequestContext& context, std::size_t& at, std::span<const program::StateArray> arrays) const;
     /// Descriptors of a state: its head and its arrays.
     base::Result<std::vector<frames::SharedDescriptor>, frames::Refusal> files_of(
         const trainer::SlotState& state, const program::StateRoots& roots) const;
-    /// Adds what a replay brings to `input`.
+    /// Adds the files of a replay request to `input`.
     base::Result<void, frames::Refusal> read_replay(const frames::Replay& request,
                                                     const RequestContext& context, UnitInput& input) const;
     Answered answer_update(const frames::DescendArray& request, const RequestContext& context);
@@ -96,9 +96,9 @@ private:
     base::Result<trainer::SlotState, frames::Refusal> descend_start(const frames::Descend& request,
                                                                     const RequestContext& context) const;
     using UpdateDecoder = std::function<base::Outcome<trainer::Update>(base::ByteView, std::uint64_t)>;
-    /// Of this job's update files.
+    /// The decoder of this job's update files.
     [[nodiscard]] UpdateDecoder update_decoder() const;
-    /// The slot that was trained here last, when that was in the round before.
+    /// The slot that was trained here last, if that was in the round before `round`.
     [[nodiscard]] std::optional<std::uint32_t> slot_before(std::uint32_t round) const;
     Answered trained(const trainer::SlotRoundOutcome& round, program::FirstStateParts start,
                      std::uint64_t nanoseconds) const;
@@ -110,7 +110,7 @@ private:
     std::unique_ptr<trainer::JobRunner> runner_;
     std::uint64_t work_units_ = 0;
     bool drills_allowed_ = false;
-    std::optional<std::pair<std::uint32_t, std::uint32_t>> trained_;  ///< round and slot, the last ones
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> trained_;  ///< last trained round and slot
 };
 
 }  // namespace assay::verifier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the worker's requests the files that they bring, read strictly, and those that their answers bring.
+// Gives the worker's requests the files that come with them, read strictly, and the files of their answers.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,15 @@ inline base::Failed<frames::Refusal> refuse(const base::Error& error) {
     return base::failed(to_refusal(error));
 }
 
-/// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
+/// Maps a file. One that cannot be mapped is this machine's failure; one that cannot be a file of ours is bad
+/// bytes.
 inline base::Result<frames::Mapping, frames::Refusal> map_file(const frames::SharedDescriptor& file) {
     auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
     if (!mapping.ok()) return refuse(mapping.error());
     return std::move(mapping).value();
 }
 
-/// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
+/// Decodes a passed file without copying it first; kBadBytes when it does not decode.
 template <class Decode>
 auto read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
     -> base::Result<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>, frames::Refusal> {
@@ -45,7 +46,7 @@ auto read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters, c
     return std::move(decoded).value();
 }
 
-/// The same for what a peer served: bytes that are no such file are as good as none.
+/// The same for a file that a peer served. Bytes that are no such file give nothing instead of a refusal.
 template <class Decode>
 auto read_claimed(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
     -> base::Result<std::optional<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>>,
@@ -64,7 +65,7 @@ inline base::Result<frames::SharedDescriptor, frames::Refusal> bulk_file(const c
     return std::move(file).value();
 }
 
-/// Weight and clip of an update in a merge may be what a ledger holds of a stranger's claim.
+/// Checks weight and clip of an update in a merge, which may come from a stranger's claim on the ledger.
 inline base::Result<void, frames::Refusal> check_share(std::uint64_t weight, std::uint32_t clip) {
     if (program::is_share(weight, clip)) return {};
     return refuse(frames::RefusalReason::kBadRequest, "an update of a merge has weight " +
@@ -72,7 +73,7 @@ inline base::Result<void, frames::Refusal> check_share(std::uint64_t weight, std
                                                           std::to_string(clip) + ": out of range");
 }
 
-/// Whether the request came with so many files and no more.
+/// Checks that the request came with exactly `count` files.
 inline base::Result<void, frames::Refusal> all_taken(const std::vector<frames::SharedDescriptor>& files,
                                                      std::size_t count) {
     if (count == files.size()) return {};

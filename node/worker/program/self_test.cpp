@@ -188,8 +188,8 @@ std::vector<trainer::RunnerOptions> on_fewer_processors(const trainer::RunnerOpt
     return all;
 }
 
-// What of the job's steps differs from the law, from the same states; empty: nothing, operator by operator
-// and as a whole.
+// Describes what in the job's steps differs from the law, from the same states; empty when nothing differs,
+// operator by operator or as a whole.
 base::Outcome<std::string> difference_in(const program::JobSpec& spec,
                                          const trainer::RunnerOptions& options) {
     const std::vector<std::uint32_t> tokens = tokens_of(spec);
