@@ -89,12 +89,9 @@ private:
         const Gradient of_product = how == MatrixGradients::kWritten ? Gradient::kWritten : Gradient::kSum;
         for (const TensorId id : weight_gradients(program_)) gradients_[id] = of_product;
         if (tied_) gradients_[tied_->sum] = Gradient::kWritten;
-        for (const Operator& one : program_.operators) {
-            if (one.kind != program::OperatorKind::kEmbeddingGradient) continue;
-            for (const TensorId id : one.outputs) {
-                // Of a tied matrix the embedding's part has rows of its own.
-                if (!tied_ || id != tied_->by_embedding) gradients_[id] = Gradient::kSum;
-            }
+        for (const TensorId id : embedding_gradients(program_)) {
+            // The embedding's part of a tied matrix's gradient has rows of its own.
+            if (!tied_ || id != tied_->by_embedding) gradients_[id] = Gradient::kSum;
         }
     }
 

@@ -199,6 +199,15 @@ std::vector<TensorId> weight_gradients(const program::Program& program) {
     return found;
 }
 
+std::vector<TensorId> embedding_gradients(const program::Program& program) {
+    std::vector<TensorId> found;
+    for (const Operator& one : program.operators) {
+        if (one.kind == Kind::kEmbeddingGradient)
+            found.insert(found.end(), one.outputs.begin(), one.outputs.end());
+    }
+    return found;
+}
+
 std::optional<TiedGradient> tied_gradient(const program::Program& program) {
     for (const Operator& one : program.operators) {
         if (one.kind == Kind::kTiedGradient)

@@ -64,6 +64,9 @@ std::optional<TiedGradient> tied_gradient(const program::Program& program);
 /// Weight gradients that products make, in program order.
 std::vector<program::TensorId> weight_gradients(const program::Program& program);
 
+/// Gradients that the embedding adds to, in program order. The first one of a tied matrix is by_embedding.
+std::vector<program::TensorId> embedding_gradients(const program::Program& program);
+
 /// True when rematerialising the operator's first output costs little compared with the memory that it saves.
 bool is_cheap_to_rematerialise(const program::Operator& one);
 
