@@ -42,11 +42,10 @@ struct Params {
     std::uint64_t unbonding_delay = 100;      ///< from a withdrawal of stake to its arrival
 
     // Identities.
-    Amount miner_fee = base::units(1'000'000);     ///< prepays the newcomer's own first audits
-    Amount verifier_fee = base::units(1'000'000);  ///< to the treasury
-    Amount ask_deposit = base::units(100'000);     ///< held from the miner's stake until it reveals its ask
-    Amount verifier_bond =
-        base::units(10'000'000);  ///< the least that a verifier locks for a job for which it enlists
+    Amount miner_fee = base::units(1'000'000);       ///< prepays the newcomer's own first audits
+    Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
+    Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
+    Amount verifier_bond = base::units(10'000'000);  ///< the least that a verifier locks for a job
     /// The least penalty for a merge that is not opened, an audit not sealed or not opened, or a lost
     /// accusation.
     Amount verifier_penalty = base::units(2'000'000);
