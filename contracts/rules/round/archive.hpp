@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves what only audits read out of the state once a round is settled, for the settlement: the block log has
-// it, and the state keeps its hash and place. Internal to the rules.
+// Archives a round that is settled and has no open claim: what only audits read leaves the state. The block
+// log has it, and the state keeps its hash and place. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/round/tables.hpp"

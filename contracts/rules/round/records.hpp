@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the state stores about a round, for the rules and every reader of the state: who was drawn, what was
-// sealed and opened, who was paid and why. Large records that only an audit reads are in the block log once
-// the round is settled; the state then has their hash (LogPlace).
+// sealed and opened, who was paid and why. Large records that only an audit reads leave the state once the
+// round is settled and no claim of it is open. The block log has them, and the state has their hash
+// (LogPlace).
 #pragma once
 
 #include <cstdint>
@@ -142,7 +143,7 @@ struct SlotRound {
     std::vector<PublicKey> verifiers;  ///< as drawn
     std::uint32_t panel = 0;           ///< how many of them were drawn at first
     std::uint32_t confirmers = 0;      ///< how many after the panel were drawn to confirm replays
-    bool served = false;               ///< if so, its Serve record is stored until the round is settled
+    bool served = false;               ///< if so, its Serve record is stored until the round is archived
     std::optional<std::uint32_t> diverged_unit;  ///< as the miner stated when it served
     bool revealed = false;           ///< if so, its Reveal record is stored until the round is archived
     bool diverged = false;           ///< as the revealed trace says
@@ -222,8 +223,8 @@ struct AuditPosting {
     }
 };
 
-/// The place in the block log of a record that the state only names once the round is settled: a reveal, the
-/// claims of an audit posting, or the clips of a merge posting.
+/// The place in the block log of a record that the state only names once the round is archived (archive.hpp):
+/// a reveal, the claims of an audit posting, or the clips of a merge posting.
 struct LogPlace {
     Hash256 record;            ///< hash of the whole record (hash_of_record)
     std::uint64_t height = 0;  ///< of the block

@@ -38,13 +38,13 @@ std::optional<MergePosting> read_merge_posting(const StateView& state, const Has
                                                std::uint32_t round, const PublicKey& verifier);
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot);
-/// Until the round is settled.
+/// Until the round is archived (archive.hpp): settled, with no open claim.
 std::optional<Serve> read_serve(const StateView& state, const Hash256& job, std::uint32_t round,
                                 std::uint32_t slot);
-/// Until the round is settled; after that it is in the block log (evidence.hpp).
+/// Until the round is archived; after that it is in the block log (evidence.hpp).
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
                                   std::uint32_t slot);
-/// Its claims until the round is settled; after that they are in the block log (evidence.hpp).
+/// Its claims until the round is archived; after that they are in the block log (evidence.hpp).
 std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& job, std::uint32_t round,
                                        Stage stage, const PublicKey& verifier);
 
@@ -56,7 +56,7 @@ std::vector<StoragePosting> list_storage(const StateView& state, const Hash256& 
 std::vector<SlotRound> list_slots(const StateView& state, const Hash256& job, std::uint32_t round);
 /// In the order of their places.
 std::vector<BeaconLink> list_beacon_links(const StateView& state, const Hash256& job, std::uint32_t round);
-/// Their clips until the round is settled; after that they are in the block log (evidence.hpp).
+/// Their clips until the round is archived; after that they are in the block log (evidence.hpp).
 std::vector<MergePosting> list_merge_postings(const StateView& state, const Hash256& job,
                                               std::uint32_t round);
 std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job, std::uint32_t round);

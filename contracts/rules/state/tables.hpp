@@ -60,7 +60,7 @@ enum class Table : std::uint8_t {
     kRevealPlace = 0x38,    // job, round, slot -> LogPlace
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry
-    kServe = 0x3b,          // job, round, slot -> Serve, until the round is settled
+    kServe = 0x3b,          // job, round, slot -> Serve, until the round is archived
     kStorage = 0x3c,        // job, round, verifier -> StoragePosting
     kMergePlace = 0x3d,     // job, round, verifier -> LogPlace, of a merge with clips
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
