@@ -42,7 +42,7 @@ Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine&
 
 /// Nobody pays for a refused candidate, but finding out that it is refused costs as much as executing it. So
 /// a proposal executes candidates, refused ones included, that together cost at most this many times what a
-/// block may hold.
+/// block may hold. Even when the refused ones cost as much as a whole block, work for a whole block is left.
 inline constexpr std::uint64_t kProposalWork = 2;
 
 /// The limits of an engine for a block, besides the rules' own limit.
