@@ -57,8 +57,8 @@ struct Way {
     Hash256 start;
     Hash256 end;
     TreeRow row;  ///< of the current tree: the row that is awaited, or was posted
-    std::optional<Hash256>
-        above;  ///< the hash into which the row must fold; if nothing, the row's own root becomes fixed
+    /// The hash into which the row must fold; if there is none, the row's own root becomes fixed.
+    std::optional<Hash256> above;
     PartialPosition at;     ///< as far as it is known
     ArrayPosition array;    ///< the same, for an array
     bool is_outer = false;  ///< for a merge: whether it is the momentum

@@ -34,8 +34,8 @@ struct CarriedParts {
 /// and what the slot carries.
 struct FirstStateParts {
     Hash256 parameters;  ///< array_root of the base's parameters
-    std::vector<Hash256>
-        siblings;  ///< of the leaf of the component `parameters`, upwards; kFirstStateSiblings many
+    /// The kFirstStateSiblings siblings of the leaf of the component `parameters`, upwards.
+    std::vector<Hash256> siblings;
     std::optional<CarriedParts> carried;  ///< present exactly when something is carried
 
     friend bool operator==(const FirstStateParts&, const FirstStateParts&) = default;

@@ -382,8 +382,8 @@ struct Sampled {
 struct Descend {
     static constexpr FrameKind kKind = FrameKind::kDescend;
     dispute::Question question;
-    base::Hash256
-        start_root;  ///< the root that the slot state must have; a segment 0 from its base ignores it
+    /// The root that the slot state must have; a segment 0 from its base ignores it.
+    base::Hash256 start_root;
     base::Hash256 carried_in;  ///< root of what segment 0 carries in; zero when nothing
     bool from_step = false;
     /// Asks only for the slot state before question.at.step, for `from_step` of the next question.

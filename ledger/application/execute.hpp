@@ -54,9 +54,9 @@ struct ProposalLimits {
 struct Prepared {
     std::vector<Bytes> transactions;
     BlockResults results;                    ///< of `transactions`
-    std::vector<TransactionResult> refused;  ///< candidates that the rules refused; not in the block
-    std::size_t decided =
-        0;  ///< how many candidates from the first on are in either list; the rest found no room
+    std::vector<TransactionResult> refused;  ///< candidates that were refused; not in the block
+    /// How many candidates from the first on are in either list; the rest found no room.
+    std::size_t decided = 0;
     std::uint64_t work = 0;  ///< units that the decided ones cost, at least one each
 };
 

@@ -41,8 +41,8 @@ struct Accusation {
     PublicKey verifier;
     std::uint32_t unit = 0;  ///< the first that differs (program::RoundPlan); 0 for a merge
     Hash256 found;           ///< the root of the unit or of the merged state, as the verifier computed it
-    Amount
-        fee;  ///< of its audit, set aside from the escrow: paid to its owner if the claim dies, else returned
+    /// The fee of its audit, set aside from the escrow: paid to its owner if the claim dies, else returned.
+    Amount fee;
     bool used = false;  ///< its game was opened, or its time to open one has passed
     bool lost = false;  ///< the claim won that game
     template <class Self, class V>

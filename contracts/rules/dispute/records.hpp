@@ -72,8 +72,8 @@ struct Game {
     std::uint64_t claimant_clock = 0;    ///< what is left when its turn begins
     std::uint64_t challenger_clock = 0;  ///< the same
     std::uint64_t turn_since = 0;
-    std::uint64_t due =
-        0;  ///< the first height at which the player to move counts as silent; 0 when the game does not run
+    /// The first height at which the player to move counts as silent; 0 when the game does not run.
+    std::uint64_t due = 0;
     std::uint32_t moves = 0;
     dispute::Way way;  ///< without what was posted, which is in GamePieces
     // Once it has ended.
