@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tables that are computed once and rounded once numbers of about 106 bits, as the unevaluated sum
-// of two binary64 numbers (Dekker 1971; Hida, Li & Bailey 2001). Only + − × ÷ and fma of binary64, round
-// to nearest even: the bits are those of every IEEE-754 machine.
+// Numbers of about 106 bits, as the unevaluated sum of two binary64 numbers (Dekker 1971; Hida, Li & Bailey
+// 2001), for tables that are computed once and rounded once. Uses only + − × ÷ and fma of binary64, round to
+// nearest even, so every IEEE-754 machine gives the same bits.
 #pragma once
 
 #include <cstdint>

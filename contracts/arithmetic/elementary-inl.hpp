@@ -17,8 +17,8 @@
 //   template <int n> I shl(I)   template <int n> I sar(I)   arithmetic right shift
 //   F to_float(I)          exact for |i| < 2^24
 //
-// ASSAY_SEQUENCE, where whoever includes this has defined it, stands for `inline`: a compiler for GPUs wants
-// to be told where a function may run.
+// A file that includes this one may define ASSAY_SEQUENCE, which replaces `inline`: a compiler for GPUs must
+// be told where a function may run.
 //
 // No table, no branch, no libm. Coefficients: S. L. Moshier, Cephes library, single precision
 // (expf, tanhf, logf, sinf, cosf), evaluated by Horner's rule with fma. The largest errors are in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every operator exp, tanh, sigmoid, log, sin and cos of one binary32 number: the scalar lanes of
-// elementary-inl.hpp, where the operation sequences and their domains are written down. Largest errors
-// over all 2^32 inputs against binary64 libm (`make exhaustive`; the table with the inputs is in
+// exp, tanh, sigmoid, log, sin and cos of one binary32 number, for every operator: the scalar lanes of
+// elementary-inl.hpp, which defines the operation sequences and their domains. Largest errors over all 2^32
+// inputs against binary64 libm (`make exhaustive`; the table with the inputs is in
 // docs/concepts/numerics.md):
 //   exp32    1.011 ulp, in ulp of the denormal range where the result is denormal
 //   tanh32   1.331 ulp

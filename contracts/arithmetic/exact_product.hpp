@@ -6,8 +6,8 @@
 // one power-of-two scale of its own, taken from its largest magnitude in that block; the sum S of the integer
 // products is exact; RNE32(S) · 2^(ea + eb) (one rounding each) is the block's value, and c = c + value (one
 // rounding) for block after block, from +0 or from what c holds. So a −0 never comes out of a product that
-// starts at +0, and k = 0 gives +0. Operands are finite: whoever wrote them has checked that. A sum beyond
-// binary32 is an infinity, which the finite check of the output finds.
+// starts at +0, and k = 0 gives +0. Operands are finite: the code that wrote them has checked that. A
+// sum beyond binary32 is an infinity, which the finite check of the output finds.
 //
 // Fixed point of 2 digits (base 256, each in [−128, 127]): |v| <= 32,639; of 3 digits: |v| <= 8,355,711.
 // These are the largest numbers all of whose digits are 127.

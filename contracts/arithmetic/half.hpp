@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives codecs of updates (contracts/program/strategies) and their kernels binary16 (IEEE 754, also called
-// FP16) as integers: how an update of two bytes a parameter is rounded, and the integers that it stands
-// for.
+// binary16 (IEEE 754, also called FP16) as integers, for codecs of updates (contracts/program/strategies) and
+// their kernels: how an update of two bytes per parameter is rounded, and the integers that it stands for.
 #pragma once
 
 #include <cstdint>

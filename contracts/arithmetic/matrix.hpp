@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives products the names of their operands: a strided view, and where a sum starts.
+// The types of the operands of products: a strided view, and where a sum starts.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the order of a job's data: a keyed permutation of 0 … n−1, computed per element: a balanced
-// Feistel network over the smallest even number of bits 2h with 2^(2h) >= n, walked along its cycle until
-// it lands below n again.
+// The order of a job's data: a keyed permutation of 0 … n−1, computed per element. It is a balanced Feistel
+// network over the smallest even number of bits 2h with 2^(2h) >= n, walked along its cycle until it lands
+// below n again.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives jobs their random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1,
-// 2, 3", SC 2011) and the streams that a job draws from it. Counter-based: every draw is a pure function
-// of its place.
+// The random numbers of a job: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011) and the streams that a job draws from it. It is counter-based: every draw is a pure function of
+// its place.
 #pragma once
 
 #include <array>

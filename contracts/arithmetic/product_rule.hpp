@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the operator table and the products of profile i16 what such a product needs besides its operands
-// (exact_product.hpp).
+// The settings of a product of profile i16 besides its operands (exact_product.hpp), for the operator table
+// and the products.
 #pragma once
 
 #include <cstdint>

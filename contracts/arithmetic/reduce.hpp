@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives operators sums with a fixed order, maxima with a fixed winner, and the finite check.
+// Sums with a fixed order, maxima with a fixed winner, and the finite check, for operators.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ float lane_sum(std::span<const float> x);
 /// As lane_sum, each lane being the chain lane = fma(a[i], b[i], lane). REQUIRES equal sizes.
 float lane_dot(std::span<const float> a, std::span<const float> b);
 
-/// The tree over the lanes alone. Overwrites them.
+/// Only the tree over the lanes. Overwrites them.
 float fold_lanes(std::span<float, kLanes> lanes);
 
 /// Index of the largest element, the lowest index among equals (−0 = +0). REQUIRES x not empty, no NaN.

@@ -19,8 +19,8 @@ namespace assay::arithmetic {
 void rope_table(std::uint64_t tokens, std::uint64_t head_dim, double theta, std::span<float> cos,
                 std::span<float> sin);
 
-/// theta^(−2i/d) of entry `i` of `half` = d/2, and the entry of position `token`: what the table holds, for
-/// whoever needs few entries. REQUIRES i < half, and what rope_table requires.
+/// theta^(−2i/d) of entry `i` of `half` = d/2, and the entry of position `token`: the numbers of the table,
+/// for callers that need few entries. REQUIRES i < half, and what rope_table requires.
 DoubleWord rope_frequency(double theta, std::uint64_t i, std::uint64_t half);
 struct RopeAngle {
     float cos = 0;

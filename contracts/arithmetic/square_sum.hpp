@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives update_clip its sum of squares, and whoever cuts that sum (contracts/dispute) the sum and what
-// follows from it.
+// The sum of squares for update_clip, and the clip that follows from the sum. contracts/dispute, which cuts
+// the sum, uses both.
 #pragma once
 
 #include <cstdint>

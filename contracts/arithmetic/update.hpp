@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives strategies what crosses machines: a slot's update as integers, their exact merge, and the outer
-// optimizer (DiLoCo, Douillard et al. 2023: Nesterov momentum over averaged updates).
+// What is exchanged between machines, for strategies: a slot's update as integers, the exact merge of
+// updates, and the outer optimizer (DiLoCo, Douillard et al. 2023: Nesterov momentum over averaged updates).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives strategies the factor by which an update beyond a norm bound is scaled down in a merge: integers
-// throughout, so that everyone who merges finds the same one.
+// The factor by which a merge scales down an update beyond a norm bound, for strategies. It uses only
+// integers, so that everyone who merges finds the same factor.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody money: an integer count of base units, never negative, never a float.
+// Money as an integer count of base units, never negative, never a float.
 #pragma once
 
 #include <compare>
@@ -13,11 +13,11 @@ namespace assay::base {
 /// One ASY is 1,000,000 base units.
 inline constexpr std::uint64_t kUnitsPerToken = 1'000'000;
 
-/// No amount, and no sum of amounts on a ledger, is ever above this: twice as much still fits in 64 bits,
-/// so that one unchecked addition by mistake shows instead of wrapping.
+/// The upper bound of every amount and of every sum of amounts on a ledger. Twice as much still fits in 64
+/// bits, so that one unchecked addition by mistake is detected and does not wrap.
 inline constexpr std::uint64_t kAmountMax = 4'000'000'000'000'000'000ULL;
 
-/// How a division of money is rounded. Payouts round down, charges round up.
+/// How to round a division of money. Payouts round down, charges round up.
 enum class Rounding : std::uint8_t { kDown, kUp };
 
 /// A count of base units in [0, kAmountMax]. There is no operator+: every sum can fail and must say so.

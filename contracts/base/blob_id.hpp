@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever stores, sends or fetches bytes the blob id: the name of a run of bytes by its content. Bytes
-// are cut in pieces of 4 KiB; a chunk of 1 MiB has the Merkle root over its pieces as its hash, so that a
-// peer can check each chunk of a download by itself; the id is the Merkle root over the chunks' hashes. 256
-// pieces are a whole subtree: the id is also the root of one tree over all pieces, and a piece opens alone.
+// A blob id names bytes by their content. Bytes are cut into pieces of 4 KiB. The hash of a chunk of 1 MiB is
+// the Merkle root over its pieces, so that a peer can check each chunk of a download separately. The id is
+// the Merkle root over the chunks' hashes. 256 pieces are a whole subtree, so the id is also the root of one
+// tree over all pieces, and a single piece can be opened.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,19 @@ inline constexpr std::size_t kBlobPiece = std::size_t{4} << 10;
 /// Merkle root over a chunk's pieces. REQUIRES 1 to kBlobChunk bytes.
 Hash256 blob_chunk_hash(ByteView chunk);
 
-/// Pieces of a blob of `size` bytes.
+/// The number of pieces of a blob of `size` bytes.
 constexpr std::uint64_t blob_pieces(std::uint64_t size) {
     return size / kBlobPiece + (size % kBlobPiece != 0 ? 1 : 0);
 }
 
 /// Siblings of piece `index` of a blob of `size` bytes, inside its chunk and then from the chunk up to the
-/// id. REQUIRES `chunk` to be the bytes of the chunk that has it, and `chunk_hashes` those of all chunks.
+/// id. REQUIRES `chunk` to be the bytes of the chunk with that piece, and `chunk_hashes` the hashes of all
+/// chunks.
 InclusionProof prove_blob_piece(std::uint64_t size, const std::vector<Hash256>& chunk_hashes, ByteView chunk,
                                 std::uint64_t index);
 
-/// Whether `piece` is piece proof.index of the blob `id`, which has `size` bytes. The size comes from what
-/// the parties agreed on (blob_sizes.hpp), never from whoever proves: an id does not tell it.
+/// Whether `piece` is piece proof.index of the blob `id`, which has `size` bytes. The size must come from
+/// what the parties agreed on (blob_sizes.hpp), never from the prover, because an id does not determine it.
 bool check_blob_piece(const Hash256& id, std::uint64_t size, const InclusionProof& proof, ByteView piece);
 
 /// Computes a blob id from bytes that come in pieces of any size; holds at most one chunk.

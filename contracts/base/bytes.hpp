@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody bytes, views of bytes, and their hexadecimal spelling.
+// Bytes, views of bytes, and their hexadecimal form.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives records the canonical encoding of everything that is hashed, signed, stored or sent: little-endian
-// integers, u32 lengths, no padding, no optional spelling. One value has one encoding, and decoding
-// refuses the rest.
+// The canonical encoding of everything that is hashed, signed, stored or sent: little-endian integers, u32
+// lengths, no padding, no alternative forms. Each value has exactly one encoding; decoding refuses all
+// others.
 //
-// A record names its fields once, in order, and both directions follow:
+// A record names its fields once, in order, and encoding and decoding follow from it:
 //     struct Header {
 //         std::uint64_t height = 0;
 //         Hash256 parent;
@@ -51,8 +51,8 @@ enum class DecodeError : std::uint8_t {
 
 std::string_view to_text(DecodeError error);
 
-/// Specialise for every enum that is encoded: `first` and `last` are its smallest and largest enumerator,
-/// and every value between them exists, but for numbers that are `retired`, if it has any.
+/// Specialise this for every enum that is encoded: `first` and `last` are its smallest and largest
+/// enumerator. Every value between them must exist, except the numbers in `retired`, if there are any.
 template <class E>
 struct EnumRange;  // { static constexpr E first = …; static constexpr E last = …; }
 
@@ -153,7 +153,7 @@ public:
     }
     [[nodiscard]] std::optional<DecodeError> error() const { return error_; }
     [[nodiscard]] ByteView rest() const { return rest_; }
-    /// Records an error found by the caller, unless one is recorded already.
+    /// Records an error that the caller found, unless one is already recorded.
     void refuse(DecodeError error) {
         if (!error_) error_ = error;
     }
@@ -262,7 +262,7 @@ private:
     template <class R>
     requires std::is_class_v<R> && requires(R& r, Decoder& d) { R::fields(r, d); }
     void get(R& record) { R::fields(record, *this); }
-    // A count can never exceed what is left, so that a lying length allocates nothing.
+    // A count can never exceed what is left, so that a false length allocates nothing.
     std::size_t get_length(std::size_t bytes_each_at_least) {
         std::uint32_t length = 0;
         get(length);
@@ -298,7 +298,7 @@ Result<T, DecodeError> decode(ByteView bytes) {
 
 }  // namespace assay::base
 
-/// ASSAY_ENUM_RANGE(Enum, kFirst, kLast): what EnumRange asks for. Use it inside namespace assay::base.
+/// ASSAY_ENUM_RANGE(Enum, kFirst, kLast) specialises EnumRange. Use it inside namespace assay::base.
 #define ASSAY_ENUM_RANGE(type, first_, last_)       \
     template <>                                     \
     struct EnumRange<type> {                        \
@@ -306,7 +306,7 @@ Result<T, DecodeError> decode(ByteView bytes) {
         static constexpr type last = type::last_;   \
     }
 
-/// The same of an enum that gave up the listed numbers between its first and its last.
+/// The same for an enum without the listed numbers between its first and its last.
 #define ASSAY_ENUM_RANGE_WITHOUT(type, first_, last_, ...)                       \
     template <>                                                                  \
     struct EnumRange<type> {                                                     \

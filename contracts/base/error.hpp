@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everything outside the pure rules Error: what a person is told when something fails. Rules use
-// enums of their own.
+// Error is what a person is told when something outside the pure rules fails. Rules use enums of their own.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace assay::base {
 
-/// Why a command failed, as its exit code says it (docs/reference/exit-codes.md). Frozen numbers: scripts
+/// Why a command failed; its exit code is this number (docs/reference/exit-codes.md). Frozen numbers: scripts
 /// rely on them.
 enum class ErrorKind : int {
     kFailure = 1,        ///< anything that has no kind of its own
@@ -19,7 +18,7 @@ enum class ErrorKind : int {
     kUnreachable = 4,    ///< a peer or the ledger node did not answer, or not in time
     kKey = 5,            ///< a key file cannot be read or opened, or the key may not do this
     kRejected = 6,       ///< the ledger refused the transaction
-    kVerification = 7,   ///< something did not check: bits, a hash, a signature, a sum
+    kVerification = 7,   ///< a check failed: bits, a hash, a signature, a sum
     kPreflight = 8,      ///< `assay doctor` found a problem
     kInterrupted = 130,  ///< SIGINT
 };

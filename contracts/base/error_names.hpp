@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives what prints errors, or encodes them, the names of their kinds.
+// The names of the kinds of errors, for code that prints or encodes them.
 #pragma once
 
 #include <string_view>

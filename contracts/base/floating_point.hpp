@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever computes the floating-point mode of the law: round to nearest even, denormals kept, no
-// exception traps, nothing of a processor's own. It belongs to a thread, and any library may change it at
-// any time: who computes asks before and after.
+// The floating-point mode of the law: round to nearest even, denormals kept, no exception traps, no
+// processor-specific modes. The mode belongs to a thread, and any library may change it at any time, so code
+// checks it before and after computing.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace assay::base {
 
-/// Bits of the calling thread's control register (MXCSR, FPCR) that are not as the law has them; 0: lawful.
+/// The bits of the calling thread's control register (MXCSR, FPCR) that differ from the law; 0 when none
+/// does.
 std::uint64_t floating_point_faults();
 
 /// The same of a register's value. MXCSR: Intel SDM volume 1, section 10.2.3. FPCR: Arm Architecture
@@ -23,8 +24,8 @@ std::uint64_t fpcr_faults(std::uint64_t fpcr);
 std::string mxcsr_fault_text(std::uint64_t faults);
 std::string fpcr_fault_text(std::uint64_t faults);
 
-/// kPreflight, naming the bits of this processor's register, when there are any: this machine's own failure,
-/// of which nobody else is to be accused.
+/// Fails with kPreflight, which names the bits of this processor's register, when there are any. This is a
+/// fault of this machine; nobody else may be accused because of it.
 Outcome<void> refuse_floating_point(std::uint64_t faults);
 
 }  // namespace assay::base

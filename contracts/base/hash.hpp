@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everything that is named, sealed or signed its hash: BLAKE2b-256 (RFC 7693) with a tag per use, so
-// that a hash made for one purpose never stands for another.
+// The hash of everything that is named, sealed or signed: BLAKE2b-256 (RFC 7693) with a tag for each use, so
+// that a hash for one purpose is never valid for another.
 #pragma once
 
 #include <array>
@@ -68,10 +68,11 @@ struct MessageBatch {
 /// Writes BLAKE2b-256 of each message of a batch to out[0 … count).
 using BatchHash = void (*)(const MessageBatch& messages, Hash256* out);
 
-/// One message after the other. Whoever has vectors may hash several at a time, with the same digests.
+/// Hashes one message after the other. Code with vector instructions may hash several at a time, with the
+/// same digests.
 void hash_one_by_one(const MessageBatch& messages, Hash256* out);
 
-/// CRC-32C (Castagnoli), for telling damage from disk apart from malice; never for security.
+/// CRC-32C (Castagnoli), to detect accidental damage on disk; never for security.
 std::uint32_t crc32c(ByteView data);
 
 }  // namespace assay::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every kind of Merkle leaf and node its personalisation: the last 16 bytes of BLAKE2b's parameter
-// block. A hash made for one kind never stands for another, and a prefix byte costs no block: a tile of
+// The personalisation of every kind of Merkle leaf and node: the last 16 bytes of BLAKE2b's parameter block.
+// A hash for one kind is never valid for another. Unlike a prefix byte, it costs no extra block: a tile of
 // 16×16 binary32 is eight blocks, a node is one.
 #pragma once
 

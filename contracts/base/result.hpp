@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every function that can fail Result<T, E>: a value, or the named reason why there is none. It
-// stands in for C++23's std::expected.
+// Result<T, E> is returned by every function that can fail: a value, or the named reason why there is none.
+// It replaces C++23's std::expected.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ Failed<std::decay_t<E>> failed(E&& reason) {
     return {std::forward<E>(reason)};
 }
 
-/// Either a T or an E. Reading the half that is not there is a bug of ours and ends the process.
+/// Either a T or an E. Reading the one that is not there is our bug and ends the process.
 template <class T, class E>
 class [[nodiscard]] Result {
 public:

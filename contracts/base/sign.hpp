@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives keys and signatures to whoever sends or checks: Ed25519 (RFC 8032, as libsodium 1.0.18 decides the
-// edge cases: small-order keys and non-canonical S are refused). A signature covers a domain and the chain
-// id, so that it says one thing on one chain.
+// Keys and signatures: Ed25519 (RFC 8032; libsodium 1.0.18 decides the edge cases: small-order keys and
+// non-canonical S are refused). A signature covers a domain and the chain id, so that it is valid for one
+// purpose on one chain.
 #pragma once
 
 #include <array>
@@ -56,7 +56,7 @@ private:
     PublicKey public_key_;
 };
 
-/// True when `signature` is `key`'s over exactly this domain, chain id and message.
+/// True when `signature` is that of `key` over exactly this domain, chain id and message.
 bool verify(const PublicKey& key, const Signature& signature, std::string_view domain,
             std::string_view chain_id, ByteView message);
 

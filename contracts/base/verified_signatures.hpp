@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a process that runs many ledgers in one thread, as a simulation does, a memory of the signatures that
-// are right: verify() computes each once and not once for each ledger, and none that the thread made itself.
+// A cache of valid signatures, for a process that runs many ledgers in one thread, as a simulation does.
+// verify() computes each signature once, not once for each ledger, and none that the thread made itself.
 #pragma once
 
 #include <compare>
@@ -10,8 +10,8 @@
 
 namespace assay::base {
 
-/// While one lives, sign() of its thread tells it, and verify() asks it first. What it answers is exact: key,
-/// digest and signature are compared whole. One inside another's life takes its place.
+/// While one exists, sign() in its thread adds to it, and verify() asks it first. A hit is exact: key, digest
+/// and signature are compared whole. A second object takes the place of the first while it exists.
 class VerifiedSignatures {
 public:
     VerifiedSignatures();
@@ -19,7 +19,7 @@ public:
     VerifiedSignatures& operator=(const VerifiedSignatures&) = delete;
     ~VerifiedSignatures();
 
-    /// Null: this thread remembers none.
+    /// The cache of this thread; null when there is none.
     static VerifiedSignatures* of_this_thread();
 
     struct Entry {
@@ -29,7 +29,7 @@ public:
         friend auto operator<=>(const Entry&, const Entry&) = default;
     };
     [[nodiscard]] bool knows(const Entry& entry) const { return entries_.contains(entry); }
-    /// REQUIRES a signature that is right.
+    /// Adds an entry. REQUIRES a valid signature.
     void remember(const Entry& entry);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives arithmetic that must not overflow 128-bit integers: a GCC and Clang extension, named once.
+// 128-bit integers, for arithmetic that must not overflow: a GCC and Clang extension, named once.
 #pragma once
 
 namespace assay::base {

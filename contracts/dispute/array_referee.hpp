@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger the referee of what is made of whole arrays: a slot's update (`finalise`), and a merge.
-// The way down is array → tensor → tile → partial: roots of tensors fold into the array's root by fold_array,
-// tiles and partials as in position.hpp. A tile of an update has one partial. A tile of a merged array has a
-// partial with 128-bit sums after every 64 slots, and the tile.
+// The referee of what is computed from whole arrays: a slot's update (`finalise`), and a merge. The way down
+// is array → tensor → tile → partial. Roots of tensors fold into the array's root by fold_array; tiles and
+// partials are as in position.hpp. A tile of an update has one partial. A tile of a merged array has a
+// partial with 128-bit sums after every 64 slots, and then the tile.
 #pragma once
 
 #include "contracts/arithmetic/update.hpp"
@@ -11,7 +11,7 @@
 
 namespace assay::dispute {
 
-/// Slots of a merge that one partial adds.
+/// The number of a merge's slots that one partial adds.
 inline constexpr std::uint64_t kTermSlots = 64;
 
 /// What is computed. Frozen numbers.
@@ -21,9 +21,9 @@ enum class ArrayUnit : std::uint8_t {
     kMergedOuter,       ///< the outer optimizer's momentum, from the same
 };
 
-/// What all know of a unit. `slots`: of a merge, weights and clips by the merge claim, in the order of the
-/// arrays' roots; they may be out of range, and then the claimant loses (kOutOfRange). It points into a job's
-/// law.
+/// What everyone knows about a unit. `slots` has the weights and clips of the merge claim, in the order of
+/// the arrays' roots. If they are out of range, the claimant loses (kOutOfRange). It points into a job's law,
+/// which must outlive it.
 struct ArrayFacts {
     ArrayUnit unit = ArrayUnit::kUpdate;
     const std::vector<program::TensorInfo>* tensors = nullptr;
@@ -43,22 +43,22 @@ struct ArrayPosition {
     }
 };
 
-/// Root of an array from the roots of its tensors (state_root.hpp). REQUIRES one for each.
+/// Root of an array from the roots of its tensors (state_root.hpp). REQUIRES one root for each tensor.
 Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::vector<Hash256>& roots);
 
-/// Whether the referee knows how such arrays are made under a strategy: it has one outer optimizer, and
-/// judges no codec that reads an array as a whole.
+/// Whether the referee can compute such arrays for a strategy. It knows one outer optimizer, and cannot judge
+/// a codec that reads an array as a whole.
 bool has_referee(const program::StrategyRow& row, ArrayUnit unit);
-/// Whether there is such a partial: false, too, without a referee.
+/// Whether there is such a partial. False also when there is no referee.
 bool exists(const ArrayFacts& facts, const ArrayPosition& position);
-/// Partials of every tile. REQUIRES a merge of at least one slot.
+/// The number of partials of every tile. A merge REQUIRES at least one slot.
 std::uint64_t partial_count(const ArrayFacts& facts);
 
-/// As judge() of a step.
+/// Like judge() of a step (referee.hpp).
 GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
                   base::ByteView witness);
-/// Whether an update has a number that its codec cannot write, as a claimant says whose work ended at
-/// `finalise`. Witness: u32 tensor ‖ u64 tile ‖ the openings of that tile. REQUIRES facts of an update.
+/// Judges the claim that the work ended at `finalise`, because the update has a number that its codec cannot
+/// write. Witness: u32 tensor ‖ u64 tile ‖ the openings of that tile. REQUIRES facts of an update.
 GameVerdict judge_update_divergence(const ArrayFacts& facts, const FixedHashes& fixed,
                                     base::ByteView witness);
 base::Bytes update_divergence_witness(const ArrayFacts& facts, std::uint32_t tensor, std::uint64_t tile,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives partials and the referee Cells, the numbers of one partial: accumulators in binary32, or integers.
+// Cells are the numbers of one partial: accumulators in binary32, or integers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class CellKind : std::uint8_t {
     kWide = 3,   ///< 128-bit integers
 };
 
-/// Kind and number of the cells of a partial, known to all from its place.
+/// Kind and number of the cells of a partial. Everyone knows them from the partial's place.
 struct CellShape {
     CellKind kind = CellKind::kReal;
     std::size_t count = 0;
@@ -30,7 +30,7 @@ struct CellShape {
 struct Cells {
     CellKind kind = CellKind::kReal;
     std::vector<float> real;          ///< of kReal
-    std::vector<base::Int128> whole;  ///< of the others, each within its kind's range
+    std::vector<base::Int128> whole;  ///< of the other kinds, each within its kind's range
 
     /// All zero.
     static Cells of(CellShape shape);
@@ -42,12 +42,12 @@ struct Cells {
     void make_canonical();
 };
 
-/// Little-endian, one after another, nothing else.
+/// Encodes the cells: little-endian, one after another, nothing else.
 base::Bytes encode_cells(const Cells& cells);
 /// REQUIRES bytes.size() == shape.bytes().
 Cells decode_cells(CellShape shape, base::ByteView bytes);
 
-/// Hash of a partial that is not the last: of its encoding, under personal::kTile or, of integers,
+/// Hash of a partial that is not the last: the hash of its encoding under personal::kTile, or for integers
 /// personal::kSumTile.
 Hash256 partial_hash(const Cells& cells);
 /// Hash of a tile that has `width` numbers in a row, as tensor_root makes it. REQUIRES kReal or kWhole and at

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives players and tests the commitments inside a step, by the reference machine: it runs a step operator by
-// operator and keeps a version of every output, so that any hash of the way down can be given and any partial
-// opened. Slow and plain on purpose; a worker's commitments are tested against it.
+// The commitments inside a step, computed by the reference machine, for players and tests. It runs a step
+// operator by operator and keeps a version of every output, so that it can give any hash of the way down and
+// open any partial. It is slow and plain on purpose; a worker's commitments are tested against it.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,8 @@ struct StepInputs {
     base::Bytes token_file;
 };
 
-/// A number of an output that is changed right after its operator wrote it; what follows is computed from it.
+/// A number of an output that is changed right after its operator wrote it. All later operators use the
+/// changed number.
 struct PlantedFault {
     std::uint32_t operator_index = 0;
     std::uint32_t output = 0;
@@ -29,25 +30,26 @@ struct PlantedFault {
 
 class StepCommitments final : public StepMemory {
 public:
-    /// Runs operators 0 … `last` of the step, or all, and none behind the first with an output that is not
-    /// finite. REQUIRES inputs that outlive it, tokens below the vocabulary.
+    /// Runs operators 0 … `last` of the step, or all, but none after the first with an output that is not
+    /// finite. REQUIRES inputs that outlive it, and tokens below the vocabulary.
     explicit StepCommitments(const StepInputs& inputs, std::optional<std::uint32_t> last = std::nullopt,
                              std::optional<PlantedFault> fault = std::nullopt);
 
-    /// The operator behind which none ran.
+    /// The operator after which none ran, because its output is not finite.
     [[nodiscard]] std::optional<std::uint32_t> diverged() const { return diverged_; }
-    /// Over the roots of all outputs up to `last`, in program order.
+    /// The tree over the roots of all outputs up to `last`, in program order.
     [[nodiscard]] const StoredTree& outputs() const { return outputs_; }
-    /// Over the tiles of an output. REQUIRES an operator that ran.
+    /// The tree over the tiles of an output. REQUIRES an operator that ran.
     [[nodiscard]] const StoredTree& tiles_of(std::uint32_t operator_index, std::uint32_t output) const;
-    /// The numbers of an output as its operator left them, +0 where it wrote none.
+    /// The numbers of an output as its operator left them, +0 for those that it did not write.
     [[nodiscard]] const std::vector<float>& version(std::uint32_t operator_index,
                                                     std::uint32_t output) const {
         return versions_[inputs_.facts.first_output[operator_index] + output];
     }
     /// A tile of it.
     [[nodiscard]] Cells tile_of(std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile) const;
-    /// The partials of a tile by their law from the versions here; the last is the version's own tile.
+    /// The partials of a tile, computed by their law from the versions here; the last is the version's own
+    /// tile.
     [[nodiscard]] std::vector<Cells> partials(const PartialPosition& position);
 
     [[nodiscard]] const StepFacts* facts() const override { return &inputs_.facts; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger the referee of what ties the outputs of a step to what the trace claims of it: the state
-// at its end, its fingerprint, its divergence. Nothing is computed: the claimant has to open the same hash
-// under both roots. A challenger who agrees with every output names one of these.
+// The referee of the links between the outputs of a step and what the trace claims about it: the state at its
+// end, its fingerprint, its divergence. Nothing is computed: the claimant has to open the same hash under
+// both roots. A challenger that agrees with every output names one of these links.
 #pragma once
 
 #include "contracts/dispute/referee.hpp"
@@ -9,10 +9,10 @@
 
 namespace assay::dispute {
 
-/// A part of the state behind a step. Frozen numbers.
+/// A part of the state after a step. Frozen numbers.
 enum class EndPart : std::uint8_t {
     kTensor = 1,   ///< `component` is an array, `place` a tensor of it: the root that its AdamW wrote
-    kCounter = 2,  ///< `component` is no array of the step's: known to all
+    kCounter = 2,  ///< `component` is not one of the step's arrays; everyone knows it
 };
 
 struct EndPosition {
@@ -26,32 +26,32 @@ struct EndPosition {
     }
 };
 
-/// The output that ends as a tensor of an array of the state, in the list of all outputs. Nothing: no array
-/// of the step's, or no such tensor.
+/// The number, in the list of all outputs, of the output that becomes a tensor of an array of the state.
+/// Nothing when the component is not one of the step's arrays, or there is no such tensor.
 std::optional<std::uint32_t> end_output(const StepFacts& facts, std::uint32_t component, std::uint32_t place);
 
-/// Whether the state at `end` holds what the step whose outputs have the root `outputs` wrote; `known` has
-/// the components of the state that are no arrays of the step's (the others in it are not looked at).
-/// Witness of kTensor: the tensor's root; siblings up to `outputs`; siblings up to its array's root, and from
-/// there up to `end`. Of kCounter: siblings from the component's leaf up to `end`.
+/// Judges whether the state at `end` holds what the step wrote whose outputs have the root `outputs`. `known`
+/// has the components of the state that are not arrays of the step; its other components are ignored. Witness
+/// of kTensor: the tensor's root; siblings up to `outputs`; siblings up to its array's root, and from there
+/// up to `end`. Of kCounter: siblings from the component's leaf up to `end`.
 GameVerdict judge_end(const StepFacts& facts, const EndPosition& position, const program::StateRoots& known,
                       const Hash256& outputs, const Hash256& end, base::ByteView witness);
 
-/// Whether the step's loss (`is_norm`: gradient norm) has the bits of its fingerprint. Witness: as judge()
-/// has the tile of that output.
+/// Judges whether the step's loss (with `is_norm` its gradient norm) has the bits of its fingerprint.
+/// Witness: that output's tile, as for judge().
 GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const program::Fingerprint& fingerprint,
                               const Hash256& outputs, base::ByteView witness);
 
-/// Whether the operator of facts.diverged_at wrote a number that is not finite. Witness: u32 output ‖ u64
-/// tile ‖ as judge() has that tile. REQUIRES facts that say where the step diverged.
+/// Judges whether the operator facts.diverged_at wrote a number that is not finite. Witness: u32 output ‖ u64
+/// tile ‖ that tile, as for judge(). REQUIRES facts with diverged_at.
 GameVerdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness);
 
-/// Whether what a slot hands on (carried_root) are the moments of the state at `end`. Witness: roots of both
-/// arrays, each followed by siblings from its component up to `end`.
+/// Judges whether what a slot carries out (carried_root) has the moments of the state at `end`. Witness:
+/// roots of both arrays, each followed by siblings from its component up to `end`.
 GameVerdict judge_carried(std::uint64_t age, const Hash256& end, const Hash256& carried_out,
                           base::ByteView witness);
 
-/// Witnesses of these.
+/// The witnesses for these functions.
 base::Bytes end_witness(const EndPosition& position, StepMemory& memory, const StoredTree& array,
                         const StoredTree& components, const Hash256& root);
 base::Bytes carried_witness(const program::StateRoots& end);

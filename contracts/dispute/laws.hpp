@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the lists of laws (element_rows and its neighbours) what they share: the law of a tile that is
-// computed in one go, and where a row of heads stands.
+// What the lists of laws (element_rows and its neighbours) share: the law of a tile that is computed at once,
+// and the place of a row of heads.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace assay::dispute {
 
-/// The tile is computed from a bounded part of the operands.
+/// The law of a tile that is computed at once, from a bounded part of the operands.
 class OnePartial final : public PartialLaw {
 public:
     using Function = void (*)(TileWork& w, std::span<float> out);
@@ -31,8 +31,7 @@ std::unique_ptr<PartialLaw> one_partial(TileWork& work) {
     return std::make_unique<OnePartial>(work, function);
 }
 
-/// A row of a tensor that has T rows for each sequence and query head: the query, and the rows before those
-/// of its head.
+/// The place of a row in a tensor that has T rows for each sequence and query head.
 struct HeadRow {
     std::uint64_t sequence = 0;
     std::uint64_t head = 0;
@@ -43,7 +42,7 @@ inline HeadRow head_row(const TileWork& w, std::uint64_t row) {
     return {row / context / w.model().heads, row / context % w.model().heads, row % context};
 }
 
-/// Terms of so many elements.
+/// The number of terms of so many elements.
 constexpr std::uint64_t term_count(std::uint64_t elements) {
     return (elements + kTermLength - 1) / kTermLength;
 }

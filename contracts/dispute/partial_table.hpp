@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives disputes the columns of the operator table that are about them: a row for each kind of operator, with
-// the law of its partials. A tile that can be computed in one go has one partial, itself. Any other has a
-// list of partials: accumulators after at most kTermLength elements, each made of earlier partials and a
+// The columns of the operator table for disputes: a row for each kind of operator, with the law of its
+// partials. A tile that can be computed at once has one partial, itself. Any other tile has a list of
+// partials: accumulators after at most kTermLength elements, each computed from earlier partials and a
 // bounded part of the operands; the last one is the tile. A new operator needs a row here and, if no law
 // fits, a law.
 #pragma once
@@ -30,7 +30,7 @@ enum class PartialPhase : std::uint8_t {
 };
 std::string_view to_text(PartialPhase phase);
 
-/// A partial in words: its phase; the block, sequence or row of the tree; the term in it.
+/// The place of a partial: its phase; the block, sequence or row of the tree; the term in it.
 struct PartialPlace {
     PartialPhase phase = PartialPhase::kTile;
     std::uint64_t block = 0;
@@ -46,12 +46,12 @@ public:
     PartialLaw& operator=(const PartialLaw&) = delete;
     virtual ~PartialLaw() = default;
 
-    /// How many, the tile included.
+    /// The number of partials, the tile included.
     [[nodiscard]] virtual std::uint64_t partials() const = 0;
-    /// REQUIRES partial < partials(), as below.
+    /// REQUIRES partial < partials(), like the functions below.
     [[nodiscard]] virtual PartialPlace place(std::uint64_t partial) const = 0;
     [[nodiscard]] virtual CellShape shape(std::uint64_t partial) const = 0;
-    /// Computes a partial. Total: whatever the reader gives.
+    /// Computes a partial, for any numbers that the reader gives.
     [[nodiscard]] Cells compute(std::uint64_t partial);
 
 protected:
@@ -63,16 +63,16 @@ protected:
 struct PartialRow {
     program::OperatorKind kind = program::OperatorKind::kEmbedding;
     std::unique_ptr<PartialLaw> (*law)(TileWork& work) = nullptr;
-    /// Of an output that the operator writes some columns of.
+    /// The columns that the operator writes, if it writes only some of an output's; else null.
     Columns (*columns)(const program::ModelConfig& model) = nullptr;
-    /// Writes, of a square of a head, the keys that a query sees.
+    /// The operator writes, in a square of a head, only the keys that a query sees.
     bool is_square = false;
 };
 
-/// The row of a kind: every kind has one.
+/// The row of a kind. Every kind has one.
 const PartialRow& partial_row(program::OperatorKind kind);
 
-/// Rows by what they compute; together all of them.
+/// The rows, grouped by what they compute. Together they are all rows.
 std::span<const PartialRow> element_rows();
 std::span<const PartialRow> row_sum_rows();
 std::span<const PartialRow> product_rows();

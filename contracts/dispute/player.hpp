@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever plays a game its next move: the claimant posts what it has, the challenger picks the first
-// of it that is not its own. Both ask a UnitMemory, which computes what they ask for.
+// The next move of a player of a game. The claimant posts its own hashes; the challenger picks the first of
+// them that differs from its own. Both use a UnitMemory, which computes what they need.
 #pragma once
 
 #include "contracts/dispute/way.hpp"
@@ -15,12 +15,12 @@ public:
     UnitMemory& operator=(const UnitMemory&) = delete;
     virtual ~UnitMemory() = default;
 
-    /// Root of the slot's state before a step of the segment, or behind its last.
+    /// Root of the slot's state before a step of the segment, or after its last.
     virtual Hash256 state(std::uint32_t step) = 0;
-    /// The row way.row of the tree that is posted at the way's stage: kOutputs, kStateTensors, kTensors,
-    /// kTiles or kPartials; of kComponents, the leaves of the state behind the step.
+    /// The row way.row of the tree that is posted at the way's stage (kOutputs, kStateTensors, kTensors,
+    /// kTiles or kPartials); at kComponents, the leaves of the state after the step.
     virtual std::vector<Hash256> row(const Way& way) = 0;
-    /// Of a merge: the roots of parameters and momentum.
+    /// For a merge: the roots of parameters and momentum.
     virtual std::vector<Hash256> arrays() = 0;
     /// Loss and gradient norm of a completed step.
     virtual program::Fingerprint fingerprint(std::uint32_t step) = 0;
@@ -28,10 +28,10 @@ public:
     virtual base::Bytes witness(const Way& way) = 0;
 };
 
-/// What the claimant posts. REQUIRES a way that waits for hashes.
+/// The hashes that the claimant posts. REQUIRES a way that waits for hashes.
 std::vector<Hash256> next_post(const Way& way, UnitMemory& own);
 
-/// What the challenger picks of what was posted. Nothing: it finds nothing to reject.
+/// What the challenger picks of the posted hashes; nothing when it finds nothing to reject.
 std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own);
 
 }  // namespace assay::dispute

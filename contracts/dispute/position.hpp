@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the two players of a dispute and the ledger the way down from a segment to one partial of one tile,
-// and the rule by which the hashes of a move fold into the hash above them.
+// The way down of a dispute from a segment to one partial of one tile, and the rule by which the hashes of a
+// move fold into the hash above them.
 //
 //   segment → step    state roots between steps; the first and the last are the trace's
 //   step → output     tensor roots (tensor_root) of all outputs of all operators, in program order
@@ -8,8 +8,8 @@
 //   tile → partial       values on the way to the tile (partial_table.hpp); the last partial is the tile
 //   itself
 //
-// A level with more children than a move may carry is posted row by row of its Merkle tree: first the lowest
-// row of at most 2,048 nodes, then the rows below the node that was picked.
+// A level with more children than a move may carry is posted as rows of its Merkle tree: first the lowest row
+// with at most 2,048 nodes, then the rows below the node that was picked.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace assay::dispute {
 
 using base::Hash256;
 
-/// Most hashes of a move: 64 KiB.
+/// The most hashes of a move: 64 KiB.
 inline constexpr std::uint64_t kMaxMoveHashes = 2'048;
 
-/// A partial of a tile of an output of an operator of a step. Indices count from 0, each within what stands
+/// A partial of a tile of an output of an operator of a step. Indices count from 0, each within the level
 /// above it.
 struct PartialPosition {
     std::uint32_t segment = 0;
@@ -53,25 +53,25 @@ struct TreeRow {
     }
 };
 
-/// What is posted first of a tree over `leaves` leaves: its lowest row of at most kMaxMoveHashes nodes.
+/// The first posted row of a tree over `leaves` leaves: its lowest row with at most kMaxMoveHashes nodes.
 TreeRow top_row(std::uint64_t leaves);
-/// What is posted below node `picked` of a row that is not the leaves'. REQUIRES height > 0 and a node of the
-/// row, counted from the tree's first at that height.
+/// The row that is posted below node `picked` of a row above the leaves. REQUIRES height > 0, and that
+/// `picked` is a node of the row; nodes count from the tree's first at that height.
 TreeRow row_below(std::uint64_t leaves, const TreeRow& row, std::uint64_t picked);
-/// Moves from the root to a leaf: 0 for a single leaf, whose hash is the root.
+/// The number of moves from the root to a leaf: 0 for a single leaf, whose hash is the root.
 std::uint32_t moves_of(std::uint64_t leaves);
 
-/// What the way down through a level costs at most.
+/// The most that the way down through a level costs.
 struct WayCost {
     std::uint64_t moves = 0;
     std::uint64_t hashes = 0;
     friend bool operator==(const WayCost&, const WayCost&) = default;
 };
-/// Of a tree over `leaves`: a move a row. A single leaf is known without a move.
+/// The cost for a tree over `leaves` leaves: one move per row. A single leaf is known without a move.
 WayCost way_cost(std::uint64_t leaves);
 
-/// Whether `hashes` are as many as the row has nodes and fold into `above`, the hash of the node that they
-/// stand below.
+/// Whether there are as many `hashes` as the row has nodes, and they fold into `above`, the hash of the node
+/// above them.
 bool folds(const TreeRow& row, const std::vector<Hash256>& hashes, const Hash256& above);
 
 }  // namespace assay::dispute

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives products.cpp the law of matrix products, in both profiles. k runs over stretches of equal length
-// (sequences, query heads, or one), a stretch over blocks of the operator's rule, a block over terms of at
-// most kTermLength elements, fewer where a tile of attention is of several heads or sequences.
+// The law of matrix products in both profiles, for products.cpp. k consists of stretches of equal length
+// (sequences, query heads, or one), a stretch of blocks of the operator's rule, and a block of terms of at
+// most kTermLength elements, fewer if a tile of attention covers several heads or sequences.
 //   f32  a partial a term: the chains of fma so far.
 //   i16  for each block: a partial a term with the largest magnitudes so far of the block's rows and columns;
 //        a partial a term with the integer sums so far; a partial with the sum of the blocks' values so far.
@@ -19,7 +19,7 @@ struct ProductPart {
     std::uint64_t row = 0, rows = 0;  ///< in the tile
     std::uint64_t col = 0, cols = 0;  ///< in the tile
     std::uint64_t sequence = 0;       ///< of attention
-    std::uint64_t head = 0;           ///< of attention: the query head, or the key head
+    std::uint64_t head = 0;           ///< for attention: the query head, or the key head
 };
 
 /// A run of k: elements [first, first + count) of a stretch.
@@ -30,11 +30,11 @@ struct KRange {
     [[nodiscard]] std::uint64_t end() const { return first + count; }
 };
 
-/// Which elements of a stretch a row takes part in. The others add nothing.
+/// The elements of a stretch that contribute to a row. The others add nothing.
 enum class Seen : std::uint8_t {
     kAll = 1,
-    kUpToRow,  ///< those up to the row's own token
-    kFromRow,  ///< those from the row's own token on
+    kUpToRow,  ///< the elements up to the row's own token
+    kFromRow,  ///< the elements from the row's own token on
 };
 
 struct ProductSpec {
@@ -44,10 +44,10 @@ struct ProductSpec {
     /// a[i,k] of a part's rows: rows × count; b[k,j] of its columns: count × cols.
     NumberBlock (*left)(TileWork& w, const ProductPart& part, const KRange& k) = nullptr;
     NumberBlock (*right)(TileWork& w, const ProductPart& part, const KRange& k) = nullptr;
-    /// What is done to the sums, in place; null: nothing.
+    /// Changes the sums in place; null when they stay.
     void (*finish)(TileWork& w, std::span<float> tile) = nullptr;
     Seen seen = Seen::kAll;
-    /// Numbers right of the row's own token stay +0.
+    /// Numbers to the right of the row's own token stay +0.
     bool lower_only = false;
     bool is_attention = false;
 };

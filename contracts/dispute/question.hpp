@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a player of a dispute and the machine that computes for it Question and DisputeAnswer: what the
-// player has to know of a step for its next move.
+// Question and DisputeAnswer are between a player of a dispute and the machine that computes for it: what the
+// player has to know about a step for its next move.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ enum class QuestionKind : std::uint8_t {
     kDivergence = 9,  ///< the witness that operator `diverged_at` wrote a number that is not finite
 };
 
-/// A fault that a drill has planted in what its machine computes: bits of a number that change right after
-/// its operator wrote it. Of devnets alone.
+/// A fault that a drill plants in its machine's computation: bits of a number that change right after its
+/// operator wrote it. On devnets only.
 struct QuestionFault {
     std::uint32_t step = 0;  ///< inner step of the round
     std::uint32_t operator_index = 0;
@@ -46,10 +46,10 @@ struct Question {
     QuestionKind kind = QuestionKind::kSteps;
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
-    PartialPosition at;  ///< as deep as the kind looks
+    PartialPosition at;  ///< set as deep as the kind needs
     TreeRow row;         ///< of a tree: at most kMaxMoveHashes nodes
     EndPosition end;     ///< of kEnd
-    /// Where the claimant says that the step ended; known to all, and part of the tree's shape.
+    /// Where the step ended, by the claim. Everyone knows it, and the tree's shape depends on it.
     std::optional<std::uint32_t> diverged_at;
     std::optional<QuestionFault> fault;
     friend bool operator==(const Question&, const Question&) = default;
@@ -60,14 +60,15 @@ struct Question {
     }
 };
 
-/// What is asked of a whole array: a slot's update, an array that a merge gave, or a slot's clip. Frozen.
+/// The whole array that a question is about: a slot's update, an array that a merge gave, or a slot's clip.
+/// Frozen.
 enum class ArraySubject : std::uint8_t {
     kUpdate = 1,
     kMergedParameters = 2,
     kMergedOuter = 3,
     kClip = 4,
 };
-/// How deep. Frozen numbers.
+/// The level of the way down that a question is about. Frozen numbers.
 enum class ArrayLevel : std::uint8_t {
     kTensors = 1,     ///< `row`, at height 0, of the tensors' roots that fold_array takes; not of a clip
     kTiles = 2,       ///< `row` of the tree over the tiles of tensor at.tensor; not of a clip
@@ -79,7 +80,7 @@ enum class ArrayLevel : std::uint8_t {
 struct ArrayQuestion {
     ArraySubject subject = ArraySubject::kUpdate;
     ArrayLevel level = ArrayLevel::kTensors;
-    ArrayPosition at;  ///< as deep as the level looks; of a clip the partial alone
+    ArrayPosition at;  ///< set as deep as the level needs; for a clip only the partial
     TreeRow row;
     friend bool operator==(const ArrayQuestion&, const ArrayQuestion&) = default;
     template <class Self, class V>
@@ -88,7 +89,7 @@ struct ArrayQuestion {
     }
 };
 
-/// A number that is not finite, of the first operator in program order that wrote one.
+/// The place of a number that is not finite, of the first operator in program order that wrote one.
 struct NotFinitePlace {
     std::uint32_t operator_index = 0;
     std::uint32_t output = 0;
@@ -103,8 +104,8 @@ struct NotFinitePlace {
 struct DisputeAnswer {
     std::vector<Hash256> hashes;  ///< of a row
     base::Bytes witness;
-    /// Of kOutputs: where the step diverges as it was computed here. Whoever claims that it went on loses
-    /// there; the outputs behind it have no tiles.
+    /// For kOutputs: where the step diverges, as it was computed here. A claim that it went on loses there.
+    /// The outputs after it have no tiles.
     std::optional<NotFinitePlace> diverges = std::nullopt;
     friend bool operator==(const DisputeAnswer&, const DisputeAnswer&) = default;
     template <class Self, class V>
@@ -113,7 +114,7 @@ struct DisputeAnswer {
     }
 };
 
-/// Whether a row of a tree over `leaves` leaves is there and no longer than a move.
+/// Whether a tree over `leaves` leaves has this row, and the row fits into a move.
 bool is_row(std::uint64_t leaves, const TreeRow& row);
 
 }  // namespace assay::dispute

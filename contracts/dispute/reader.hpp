@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives partials the numbers that they are computed from. Whoever computes a partial asks an OpeningReader
-// for tiles, earlier partials and tokens in an order that follows from the partial's law and from what it
-// read: the players' readers take them from memory and note them down, the referee's takes them from a
-// witness, in the same order, each shown to stand under a hash that the game has fixed.
+// An OpeningReader gives the numbers from which a partial is computed: tiles, earlier partials and tokens.
+// The order of the reads follows from the partial's law and from what was read before. The players' readers
+// take the numbers from memory and record them. The referee's reader takes them from a witness in the same
+// order, and checks each against a hash that the game has fixed.
 #pragma once
 
 #include <array>
@@ -22,23 +22,23 @@ namespace assay::dispute {
 /// Why a game ends as it does. Frozen numbers.
 enum class GameReason : std::uint8_t {
     kAgrees = 1,          ///< the claimed inputs give the claimed value
-    kDiffers = 2,         ///< they give another
+    kDiffers = 2,         ///< the claimed inputs give another value
     kPosition = 3,        ///< there is no such place
     kWitnessSize = 4,     ///< the witness is longer than kMaxWitnessBytes
     kWitnessEnds = 5,     ///< the witness ends inside an opening
     kWitnessTrails = 6,   ///< bytes are left after the last opening
-    kNotClaimed = 7,      ///< the value that the witness gives is not the one that was claimed
-    kNotOpened = 8,       ///< an opening does not stand under its hash
+    kNotClaimed = 7,      ///< the value in the witness is not the claimed one
+    kNotOpened = 8,       ///< an opening does not lead to its hash
     kNotFinite = 9,       ///< an operand has an infinity or a NaN
     kNotZero = 10,        ///< an element that no operator wrote is not +0
-    kBeyondMaximum = 11,  ///< an element above the maximum that its row was scaled by
-    kOutOfRange = 12,     ///< an integer that no honest sum reaches, or a clip or weight that is none
-    kDiverges = 13,       ///< the inputs give an infinity or a NaN, and the claim went on
+    kBeyondMaximum = 11,  ///< an element is above the maximum by which its row was scaled
+    kOutOfRange = 12,     ///< an integer that no honest sum reaches, or an impossible clip or weight
+    kDiverges = 13,       ///< the inputs give an infinity or a NaN, but the claim went on
     kToken = 14,          ///< a token that the vocabulary does not have
 };
 std::string_view to_text(GameReason reason);
 
-/// 16×16 numbers of a tensor; +0 where it has none.
+/// 16×16 numbers of a tensor; +0 outside the tensor.
 using Tile = std::array<float, 256>;
 
 class OpeningReader {
@@ -53,17 +53,18 @@ public:
     const Tile& tile(const Source& source, std::uint64_t number);
     /// The numbers of tile `number` of an array of integers; zeros after a refusal. REQUIRES a tile of it.
     Cells wholes(const Source& source, std::uint64_t number);
-    /// Partial `number` of the disputed tile; zeros after a refusal. REQUIRES an earlier one.
+    /// Partial `number` of the disputed tile; zeros after a refusal. REQUIRES an earlier partial than the one
+    /// that is computed.
     Cells partial(std::uint64_t number, CellShape shape);
     /// Token `place` of the job's stream; 0 after a refusal.
     std::uint32_t token(std::uint64_t place);
 
-    /// Notes the first reason why the game is over.
+    /// Records why the game is over. Only the first reason counts.
     void refuse(GameReason reason) {
         if (!refusal_) refusal_ = reason;
     }
     [[nodiscard]] std::optional<GameReason> refusal() const { return refusal_; }
-    /// The refusal is about the job's own data, not the claimant's.
+    /// Whether the refusal is about the job's own data, not the claimant's.
     [[nodiscard]] bool is_void() const { return is_void_; }
 
 protected:
@@ -72,7 +73,7 @@ protected:
     virtual void load_partial(std::uint64_t number, Cells& out) = 0;
     /// Piece `number` of the token file, blob_id.hpp.
     virtual void load_piece(std::uint64_t number, base::Bytes& out) = 0;
-    /// Facts of the step; null where no partial reads tokens.
+    /// Facts of the step; null when no partial reads tokens.
     [[nodiscard]] virtual const StepFacts* facts() const = 0;
 
 private:
@@ -85,13 +86,13 @@ private:
     bool is_void_ = false;
 };
 
-/// Rows and columns of a tile that exist.
+/// The existing rows and columns of a tile.
 struct TileExtent {
     std::uint64_t row = 0, col = 0;  ///< of its first number
     std::uint64_t height = 0, width = 0;
 };
 TileExtent extent_of(std::uint64_t rows, std::uint64_t cols, std::uint64_t number);
-/// Those of a tile that its source holds: whole rows of some columns, none where width is 0.
+/// The part of a tile that its source holds: whole rows of some columns; nothing when the width is 0.
 TileExtent held_extent(const Source& source, std::uint64_t number);
 
 }  // namespace assay::dispute

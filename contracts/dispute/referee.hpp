@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger the referee: it computes one partial of one tile again, from openings under hashes that
-// the game has fixed, with contracts/arithmetic alone, and says whether the claimed value follows from the
-// claimed inputs. Total: every position and every byte string has a verdict.
+// The referee recomputes one partial of one tile, from openings under hashes that the game has fixed, only
+// with contracts/arithmetic. It says whether the claimed value follows from the claimed inputs. It is total:
+// every position and every byte string has a verdict.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ std::string_view to_text(GameOutcome outcome);
 struct GameVerdict {
     GameOutcome outcome = GameOutcome::kClaimantLoses;
     GameReason reason = GameReason::kPosition;
-    /// Of kDiffers and kDiverges: the first cell that differs or is not finite, and its bits.
+    /// For kDiffers and kDiverges: the first cell that differs or is not finite, and its bits.
     std::uint64_t cell = 0;
     base::Uint128 claimed = 0;
     base::Uint128 computed = 0;
@@ -31,18 +31,18 @@ struct GameVerdict {
     friend bool operator==(const GameVerdict&, const GameVerdict&) = default;
 };
 
-/// Whether a place of the step's program has such a partial. A game asks before it lets a challenger pick a
-/// place: judge() holds one that does not exist against the claimant.
+/// Whether the step's program has such a partial. A game checks this before a challenger may pick a place,
+/// because in judge() the claimant loses at a place that does not exist.
 bool exists(const StepFacts& facts, const PartialPosition& position);
-/// Partials of a tile, the tile included. REQUIRES an operator, output and tile that exist.
+/// The number of partials of a tile, the tile included. REQUIRES an operator, output and tile that exist.
 std::uint64_t partial_count(const StepFacts& facts, const PartialPosition& position);
-/// What a partial is. REQUIRES exists(facts, position).
+/// The place of a partial in its tile's law. REQUIRES exists(facts, position).
 PartialPlace partial_place(const StepFacts& facts, const PartialPosition& position);
 /// "segment 2, step 7: `h.2.mlp.c_fc` dX tile (3,7), term 2" (words.hpp).
 std::string describe(const StepFacts& facts, const PartialPosition& position);
 
-/// What the longest dispute over a step of a segment of `steps` costs the claimant: moves, the witness
-/// included, and bytes, a witness being as long as it may be.
+/// The cost for the claimant of the longest dispute over a step of a segment of `steps`: moves, the witness
+/// included, and bytes, with the longest possible witness.
 struct DisputeCost {
     std::uint64_t moves = 0;
     std::uint64_t bytes = 0;
@@ -50,30 +50,31 @@ struct DisputeCost {
 };
 DisputeCost longest_dispute(const StepFacts& facts, std::uint32_t steps);
 
-/// Judges the partial at `position`. The witness is the claimant's: whatever is wrong with it is its fault.
+/// Judges the partial at `position`. The claimant made the witness, so any fault in it counts against the
+/// claimant.
 GameVerdict judge(const StepFacts& facts, const PartialPosition& position, const FixedHashes& fixed,
                   base::ByteView witness);
 
-/// What judge() is shown: REQUIRES a partial that exists; `partials` are all of the tile's as the claimant
-/// has them.
+/// Makes the witness for judge(). `partials` are all partials of the tile as the claimant has them. REQUIRES
+/// a partial that exists.
 base::Bytes make_witness(const PartialPosition& position, StepMemory& memory,
                          const std::vector<Cells>& partials, const StoredTree& tree);
 
-/// All partials of a tile by its law from what `memory` holds, the tile last. REQUIRES a tile that exists.
+/// Computes all partials of a tile by its law from `memory`, the tile last. REQUIRES a tile that exists.
 std::vector<Cells> compute_partials(const PartialPosition& position, StepMemory& memory);
 /// The tree over the hashes of all partials but the last.
 StoredTree partial_tree(const std::vector<Cells>& partials);
 
-/// The partial at a place from whatever `reader` gives. REQUIRES exists(facts, position).
+/// Computes the partial at a place from what `reader` gives. REQUIRES exists(facts, position).
 Cells compute_partial(const StepFacts& facts, const PartialPosition& position, OpeningReader& reader);
 
 namespace detail {
 GameVerdict refused(const OpeningReader& reader);
-/// What is claimed of a partial.
+/// What is claimed about a partial.
 struct ClaimedPartial {
     CellShape shape;
     Hash256 hash;
-    std::size_t tile_width = 0;  ///< of a tile, else 0
+    std::size_t tile_width = 0;  ///< for a tile, else 0
     bool has_to_be_finite = false;
 };
 /// The verdict on a witness, from the claimed value at its front to its last byte.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives players StoredTree, a Merkle tree (merkle.hpp) with all its nodes at hand, and the referee the way
-// from a leaf up to the root. An opening carries siblings only: index and number of leaves are known.
+// StoredTree is a Merkle tree (merkle.hpp) with all its nodes, for players; climb() goes from a leaf up to
+// the root, for the referee. An opening carries only siblings, since index and number of leaves are known.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ private:
     std::vector<std::vector<Hash256>> rows_;
 };
 
-/// Siblings of leaf `index` of `leaves`.
+/// The number of siblings of leaf `index` of `leaves`.
 std::size_t sibling_count(std::uint64_t index, std::uint64_t leaves);
-/// The root above a leaf. REQUIRES sibling_count(index, leaves) siblings.
+/// Computes the root above a leaf. REQUIRES sibling_count(index, leaves) siblings.
 Hash256 climb(Hash256 leaf, std::uint64_t index, std::uint64_t leaves, std::span<const Hash256> siblings);
 
 }  // namespace assay::dispute

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger and both players of a game what it is about: one unit of a claim, with the hashes that the
-// claim fixes, and everything that follows from the job alone.
+// The subject of a game: one unit of a claim, with the hashes that the claim fixes, and everything that
+// follows from the job. For the ledger and both players.
 #pragma once
 
 #include <memory>
@@ -14,43 +14,42 @@
 
 namespace assay::dispute {
 
-/// The clip of a slot in jobs that have none.
+/// The clip of a slot in jobs without a norm bound.
 inline constexpr std::uint32_t kNoClip = arithmetic::kWholeClip;
 
 /// What is disputed. Frozen numbers.
 enum class UnitKind : std::uint8_t {
     kSegment = 1,  ///< the steps between two boundaries of a slot
     kUpdate = 2,   ///< `finalise`: the update of a slot
-    kCarried = 3,  ///< `finalise`: what a slot hands on
+    kCarried = 3,  ///< `finalise`: what a slot carries out
     kMerge = 4,    ///< the state that a merge claim names
     kClip = 5,     ///< the clip of one slot in a merge claim
 };
 std::string_view to_text(UnitKind kind);
 
-/// The unit and what is claimed of it. All of it is on the ledger before the game begins.
+/// The unit and what is claimed about it. All of it is on the ledger before the game begins.
 struct UnitClaim {
     UnitKind kind = UnitKind::kSegment;
     std::uint64_t round = 0;
-    std::uint32_t slot = 0;  ///< of a merge: none
-    // Of a segment: its completed steps of the round are [first_step, last_step).
+    std::uint32_t slot = 0;  ///< unused for a merge
+    // For a segment: its completed steps of the round are [first_step, last_step).
     std::uint32_t segment = 0;
     std::uint32_t first_step = 0;
     std::uint32_t last_step = 0;
     std::vector<program::Fingerprint> fingerprints;  ///< of those steps
-    /// Of a segment: the operator of step `last_step` at which the work ended. Of an update: the work ended
-    /// there, whatever the number.
+    /// For a segment: the operator of step `last_step` at which the work ended. For an update: set when the
+    /// work ended there, with any number.
     std::optional<std::uint32_t> diverged_at;
-    std::uint64_t age =
-        0;  ///< steps that the moments have behind them at first_step; of kCarried: at its end
-    /// Of a segment: the states before first_step and before last_step. Of an update: the round's base and
-    /// the slot's last boundary. Of what is handed on: the last boundary. Of a merge: the round's base.
+    std::uint64_t age = 0;  ///< number of steps of the moments before first_step; for kCarried: at its end
+    /// For a segment: the states before first_step and before last_step. For an update: the round's base and
+    /// the slot's last boundary. For kCarried: the last boundary. For a merge: the round's base.
     std::vector<Hash256> states;
-    /// The update's root, what is handed on, the merged state. Of a segment: unused.
+    /// The root of the update, of what is carried out, or of the merged state. Unused for a segment.
     Hash256 claimed;
-    /// Of a merge: the updates' roots, in the order of its slots. Of a clip: that slot's.
+    /// For a merge: the updates' roots, in the order of its slots. For a clip: that slot's.
     std::vector<Hash256> updates;
     std::vector<std::uint32_t>
-        clips;  ///< of a merge: of each slot, whole where the job has none; of a clip: it
+        clips;  ///< for a merge: of each slot, kNoClip if the job has none; for a clip: the clip
 
     friend bool operator==(const UnitClaim&, const UnitClaim&) = default;
     template <class Self, class V>
@@ -61,10 +60,10 @@ struct UnitClaim {
     }
 };
 
-/// Whether a game about such a unit can end: the referee knows how the job's strategy makes it.
+/// Whether a game about such a unit can be judged: the referee knows how the job's strategy makes it.
 bool has_referee(const program::StrategyRow& row, UnitKind kind);
 
-/// What follows from the job and the unit. It keeps the facts of the step that was asked for last.
+/// What follows from the job and the unit. It caches the facts of the step that was asked for last.
 class UnitFacts {
 public:
     /// REQUIRES a spec that check_spec accepts, and a claim that fits it; both outlive this.
@@ -77,14 +76,14 @@ public:
     [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const {
         return whole_program().parameters;
     }
-    /// Of a step of the segment. REQUIRES a completed step, or the one at which the work ended.
+    /// The facts of a step of the segment. REQUIRES a completed step, or the one at which the work ended.
     [[nodiscard]] const StepFacts& step(std::uint32_t step);
-    /// Of an update, or of a merge's parameters or momentum.
+    /// The facts of an update, or of a merge's parameters or momentum.
     [[nodiscard]] ArrayFacts array(ArrayUnit unit) const;
     [[nodiscard]] ClipFacts clip() const;
-    /// Counters of the state behind `step` steps of the round; its arrays are zero.
+    /// Counters of the state after `step` steps of the round; its arrays are zero.
     [[nodiscard]] program::StateRoots known(std::uint32_t step) const;
-    /// Of a merge: the root of the state whose arrays have these roots.
+    /// For a merge: the root of the state whose arrays have these roots.
     [[nodiscard]] Hash256 merged_state(const Hash256& parameters, const Hash256& outer) const;
 
 private:
@@ -92,7 +91,7 @@ private:
 
     const program::JobSpec& spec_;
     const UnitClaim& claim_;
-    mutable std::shared_ptr<const program::Program> program_;  ///< null until something of it is asked for
+    mutable std::shared_ptr<const program::Program> program_;  ///< null until it is needed
     std::optional<std::uint32_t> at_;
     StepFacts step_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger and both players the way down of a game as one small state machine: what the claimant
-// posts next, what the challenger may pick of it, and which witness ends it (docs/reference/disputes.md).
-// Pure: no clocks, no money. The ledger keeps a Way; players keep the same one from the moves that they read.
+// The way down of a game as one small state machine: what the claimant posts next, what the challenger may
+// pick of it, and which witness ends it (docs/reference/disputes.md). It is pure: no clocks, no money. The
+// ledger keeps a Way; players reconstruct the same Way from the moves that they read.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,29 @@ namespace assay::dispute {
 enum class WayStage : std::uint8_t {
     kStates = 1,        ///< roots of states inside the segment
     kOutputs = 2,       ///< rows of the tree over the outputs of the step
-    kComponents = 3,    ///< the leaves of the state behind the step
+    kComponents = 3,    ///< the leaves of the state after the step
     kStateTensors = 4,  ///< rows of the tree over the tensors of one of its arrays
-    kArrays = 5,        ///< of a merge: the roots of parameters and momentum
+    kArrays = 5,        ///< for a merge: the roots of parameters and momentum
     kTensors = 6,       ///< rows of the tree over the tensors of an array
     kTiles = 7,         ///< rows of the tree over the tiles of an output or tensor
     kPartials = 8,      ///< rows of the tree over the partials of the tile, but the last
-    kWitness = 9,       ///< nothing is left to pick: the claimant opens
+    kWitness = 9,       ///< nothing is left to pick; the claimant opens
 };
 std::string_view to_text(WayStage stage);
 
-/// What of a step's end a challenger rejects who agrees with every output. Frozen numbers.
+/// What a challenger that agrees with every output rejects at a step's end. Frozen numbers.
 enum class StepEnd : std::uint8_t {
-    kState = 1,       ///< the state behind the step is not what the outputs make
+    kState = 1,       ///< the state after the step does not follow from the outputs
     kLoss = 2,        ///< the loss is not its fingerprint
     kNorm = 3,        ///< the gradient norm is not its fingerprint
-    kDivergence = 4,  ///< the operator at which the work ended wrote finite numbers alone
+    kDivergence = 4,  ///< the operator at which the work ended wrote only finite numbers
 };
 
 /// The first of what was posted that the challenger rejects.
 struct Pick {
-    /// Of the posted hashes, from 0. At kStates, one behind the last: the step at which the work ended. At
-    /// the first row of kPartials, one behind the last: the tile. With an `end`: 0.
+    /// The index among the posted hashes, from 0. At kStates, one after the last stands for the step at which
+    /// the work ended. At the first row of kPartials, one after the last stands for the tile. With an `end`
+    /// it is 0.
     std::uint64_t index = 0;
     std::optional<StepEnd> end;  ///< at the first row of kOutputs
     friend bool operator==(const Pick&, const Pick&) = default;
@@ -46,26 +47,27 @@ struct Pick {
     }
 };
 
-/// Where a game stands.
+/// The position of a game.
 struct Way {
     WayStage stage = WayStage::kStates;
-    /// The states between which the first wrong step lies: before `first`, and before `last`. Once there is
-    /// one step left, that one; `last` == `first` at the step at which the work ended.
+    /// The first wrong step lies between the states before `first` and before `last`. Once one step is left,
+    /// it is that step; `last` == `first` for the step at which the work ended.
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     Hash256 start;
     Hash256 end;
-    TreeRow row;                   ///< of the running tree: what is awaited, or was posted
-    std::optional<Hash256> above;  ///< what the row folds into; nothing: its own root is what it fixes
-    PartialPosition at;            ///< as far as it is known
-    ArrayPosition array;           ///< the same, of an array
-    bool is_outer = false;         ///< of a merge: the momentum
+    TreeRow row;  ///< of the current tree: the row that is awaited, or was posted
+    /// The hash into which the row must fold; if there is none, the row's own root becomes fixed.
+    std::optional<Hash256> above;
+    PartialPosition at;     ///< as far as it is known
+    ArrayPosition array;    ///< the same, for an array
+    bool is_outer = false;  ///< for a merge: whether it is the momentum
     std::optional<StepEnd> step_end;
-    EndPosition state;            ///< of StepEnd::kState, as far as it is known
+    EndPosition state;            ///< for StepEnd::kState, as far as it is known
     Hash256 outputs;              ///< root over the step's outputs
     Hash256 partials;             ///< root over the tile's partials but the last
     Hash256 picked;               ///< hash of the disputed partial
-    std::vector<Hash256> posted;  ///< empty: the claimant is to move
+    std::vector<Hash256> posted;  ///< empty when the claimant is to move
     friend bool operator==(const Way&, const Way&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -82,17 +84,18 @@ Way begin_way(UnitFacts& facts);
 
 /// How many hashes the claimant posts next; 0 at kWitness, or when the challenger is to move.
 std::uint64_t wanted_hashes(const Way& way);
-/// Whether these may be posted: as many as wanted, under what is fixed.
+/// Whether these hashes may be posted: as many as wanted, and folding into what is fixed.
 bool may_post(const Way& way, UnitFacts& facts, const std::vector<Hash256>& hashes);
-/// REQUIRES may_post.
+/// Carries out the claimant's move. REQUIRES may_post.
 void post(Way& way, UnitFacts& facts, std::vector<Hash256> hashes);
 
-/// Whether there is such a thing to reject. Everything else is no move.
+/// Whether the challenger may pick this. Any other pick is no move.
 bool may_pick(const Way& way, UnitFacts& facts, const Pick& pick);
-/// REQUIRES may_pick.
+/// Carries out the challenger's move. REQUIRES may_pick.
 void pick(Way& way, UnitFacts& facts, const Pick& pick);
 
-/// The end. The witness is the claimant's: whatever is wrong with it is its fault. REQUIRES kWitness.
+/// Judges the end of the game. The claimant made the witness, so any fault in it counts against the claimant.
+/// REQUIRES kWitness.
 GameVerdict judge_way(const Way& way, UnitFacts& facts, base::ByteView witness);
 
 /// What is disputed, as far as it is known: "slot 3, round 5, segment 2, step 7: `h.2.mlp.c_fc` dX tile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives both sides of a dispute's last move the witness: the claimed value of a partial, and the openings of
-// what it is computed from, in the order in which its law asks for them (reader.hpp). Nothing in it says what
-// an opening is, where it stands or how long it is: all of that is known, so a partial has one witness.
+// The witness is the last move of a dispute: the claimed value of a partial, and the openings of what it is
+// computed from, in the order in which its law asks for them (reader.hpp). The witness does not describe its
+// openings: their kind, place and length are known, so a partial has exactly one witness.
 // docs/formats/witness.md has the bytes: the claimed value; the root of each version of a tensor before its
 // first tile; tiles, earlier partials and pieces of the token file, each with its siblings.
 #pragma once
@@ -17,7 +17,7 @@ namespace assay::dispute {
 
 inline constexpr std::size_t kMaxWitnessBytes = 256U << 10;
 
-/// What a player has in store of its own step. References are valid as long as the memory.
+/// A player's stored computation of its own step. References are valid as long as the memory.
 class StepMemory {
 public:
     StepMemory() = default;
@@ -28,11 +28,11 @@ public:
     [[nodiscard]] virtual const StepFacts* facts() const = 0;
     /// A tile of a source. REQUIRES one of kOutput or kState.
     virtual void tile(const Source& source, std::uint64_t number, Tile& out) = 0;
-    /// One of kArray, into the cells that exist.
+    /// A tile of a source kArray, into the cells that exist.
     virtual void wholes(const Source& source, std::uint64_t number, Cells& out) = 0;
     /// The tree over all tiles of a source.
     virtual const StoredTree& tiles(const Source& source) = 0;
-    /// The trees that show a source's root: over all outputs; or over an array's tensors.
+    /// The tree under whose root a source's root is opened: over all outputs, or over an array's tensors.
     virtual const StoredTree& above(const Source& source) = 0;
     /// The tree over the components of a state.
     virtual const StoredTree& components(std::uint32_t state) = 0;
@@ -40,11 +40,11 @@ public:
     virtual void piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) = 0;
 };
 
-/// Reads from memory, and writes down what it opens.
+/// Reads from memory, and records what it opens.
 class Prover final : public OpeningReader {
 public:
-    /// `partials`: those of the disputed tile before the one that is computed, at least; they may grow.
-    /// `tree`: over all of them but the last; null: nothing is opened, only computed.
+    /// `partials` has at least those of the disputed tile before the one that is computed; it may grow.
+    /// `tree` is over all partials but the last; when it is null, nothing is opened, only computed.
     Prover(StepMemory& memory, const std::vector<Cells>& partials, const StoredTree* tree)
         : memory_(memory), partials_(partials), tree_(tree) {}
     [[nodiscard]] base::Bytes take_openings() { return std::move(out_); }
@@ -71,20 +71,20 @@ private:
 /// The hashes under which a witness opens.
 struct FixedHashes {
     Hash256 claimed;              ///< of the disputed partial
-    Hash256 outputs;              ///< root over the roots of all outputs of the step
-    Hash256 partials;             ///< root over the partials of the disputed tile but the last
+    Hash256 outputs;              ///< root of the tree over the roots of all outputs of the step
+    Hash256 partials;             ///< root of the tree over the partials of the disputed tile but the last
     Hash256 data;                 ///< blob id of the token file
-    std::vector<Hash256> states;  ///< roots of the states that the unit starts from
-    std::vector<Hash256> arrays;  ///< of kArray: roots of arrays
+    std::vector<Hash256> states;  ///< roots of the states from which the unit starts
+    std::vector<Hash256> arrays;  ///< for kArray: roots of arrays
 };
 
-/// Reads from a witness, and refuses what does not stand under its hash.
+/// Reads from a witness, and refuses what does not lead to its hash.
 class WitnessReader final : public OpeningReader {
 public:
     WitnessReader(const StepFacts* facts, const std::vector<program::TensorInfo>& tensors,
                   const FixedHashes& fixed, std::uint64_t partials, base::ByteView witness)
         : facts_(facts), tensors_(tensors), fixed_(fixed), partials_(partials), rest_(witness) {}
-    /// The next bytes; none and a refusal when fewer are left.
+    /// The next bytes; when fewer are left, none, and a refusal.
     base::ByteView take(std::size_t size);
     [[nodiscard]] std::size_t left() const { return rest_.size(); }
 
@@ -96,13 +96,14 @@ protected:
     [[nodiscard]] const StepFacts* facts() const override { return facts_; }
 
 private:
-    // The root above a leaf, by the siblings that follow; zero after a refusal.
+    // The root above a leaf, from the siblings that follow; zero after a refusal.
     Hash256 root_above(const Hash256& leaf, std::uint64_t index, std::uint64_t leaves);
     void expect(const Hash256& root, const Hash256& fixed) {
         if (root != fixed) refuse(GameReason::kNotOpened);
     }
     Hash256 source_root(const Source& source);
-    // The numbers of a tile that follow, and the way from their tile's hash to the source's root.
+    // take_cells: the next numbers of a tile. check_root: checks the way from a source's root to the fixed
+    // hash.
     Cells take_cells(CellShape shape);
     void check_root(const Source& source, const Hash256& root);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives people a way in words: which operator's which output, gradients under the names that the field gives
-// them, the tile by row and column, the term. The ledger decides nothing by them.
+// Describes a way for people: the operator and its output, gradients by their usual names, the tile by row
+// and column, the term. The ledger's decisions do not depend on these texts.
 #pragma once
 
 #include <optional>
@@ -17,21 +17,21 @@ struct TileCoordinates {
     friend bool operator==(const TileCoordinates&, const TileCoordinates&) = default;
 };
 
-/// What is disputed, in pieces; empty where the way does not go so far.
+/// What is disputed, in parts; a part is empty if the way has not reached it.
 struct DisputedPlace {
     std::string unit;                   ///< "slot 3, round 5, segment 2", "round 5, merge"
     std::optional<std::uint32_t> step;  ///< inner step of the round
     std::string subject;                ///< "`h.2.mlp.c_fc` dX", "the state behind it, parameters"
     std::optional<TileCoordinates> tile;
-    std::optional<std::uint64_t> term;  ///< nothing where the tile itself is disputed
-    std::string partial;                ///< the term, with what it is a term of: "sums of block 3, term 2"
+    std::optional<std::uint64_t> term;  ///< nothing when the tile itself is disputed
+    std::string partial;                ///< the term and what it belongs to: "sums of block 3, term 2"
 };
 
-/// REQUIRES facts of the unit that the way is about. Of the claim it reads kind, round, slot, segment, steps,
-/// where the work ended, and of a merge how many slots it has; no hash.
+/// Describes the disputed place. REQUIRES facts of the unit that the way is about. Of the claim it reads only
+/// kind, round, slot, segment, steps, where the work ended, and the number of a merge's slots; no hash.
 DisputedPlace disputed_place(const Way& way, UnitFacts& facts);
 
-/// The bits of a number or sum, as few digits as say it: "0x3f1c0a42".
+/// The bits of a number or sum, with as few digits as possible: "0x3f1c0a42".
 std::string bits_text(base::Uint128 bits);
 
 }  // namespace assay::dispute

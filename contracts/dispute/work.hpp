@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the laws of partials (partial_table.hpp) the disputed tile and its operands by row and column.
+// The disputed tile and its operands by row and column, for the laws of partials (partial_table.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay::dispute {
 
-/// Elements of a term: what one partial adds to the one before it.
+/// The number of elements of a term, which one partial adds to the partial before it.
 inline constexpr std::uint64_t kTermLength = 512;
 
 /// Numbers of a matrix, row by row.
@@ -30,7 +30,8 @@ struct NumberBlock {
     }
 };
 
-/// A tile of an output of an operator, and what it is computed from. It points to facts and reader.
+/// A tile of an output of an operator, and what it is computed from. It refers to facts and reader, which
+/// must outlive it.
 class TileWork {
 public:
     /// REQUIRES a place of the step's program.
@@ -50,15 +51,15 @@ public:
     [[nodiscard]] std::uint64_t rows(std::size_t i) const { return facts_.rows(op_.operands[i]); }
     [[nodiscard]] std::uint64_t cols(std::size_t i) const { return facts_.cols(op_.operands[i]); }
 
-    /// Numbers of operand i from (row, col) on. REQUIRES that it has them.
+    /// The numbers of operand i from (row, col) on. REQUIRES that the operand has them.
     NumberBlock in(std::size_t i, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
                    std::uint64_t cols);
-    /// Those at the tile's own place; its rows; its columns of a vector.
+    /// The numbers at the tile's own place; at its rows of a column; at its columns of a vector.
     NumberBlock same(std::size_t i) { return in(i, at_.row, at_.height, at_.col, at_.width); }
     NumberBlock column(std::size_t i) { return in(i, at_.row, at_.height, 0, 1); }
     NumberBlock vector(std::size_t i) { return in(i, 0, 1, at_.col, at_.width); }
     float scalar(std::size_t i) { return in(i, 0, 1, 0, 1).values[0]; }
-    /// As in(), of another output of the operator.
+    /// Like in(), for another output of the operator.
     NumberBlock own(std::uint32_t output, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
                     std::uint64_t cols);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever trains or replays a slot the sequences that it trains on at each step. The token stream is
-// cut into n sequences of T+1 tokens at stride T (the last token of one is the first of the next); every
-// epoch visits each once, in an order of its own.
+// The sequences on which a slot trains at each step, for training and replay. The token stream is cut into n
+// sequences of T+1 tokens at stride T (the last token of one is the first of the next). Every epoch visits
+// each sequence once, in an order of its own.
 #pragma once
 
 #include <cstdint>

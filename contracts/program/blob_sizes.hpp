@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever fetches a job's bytes their exact sizes: its token files and its states. A holder that offers
+// The exact sizes of a job's token files and states, for everyone that fetches them. A holder that offers
 // another size offers something else.
 #pragma once
 
@@ -13,7 +13,7 @@ inline constexpr std::uint64_t kTokenFileHeader = 1024;
 /// Bytes of a token of this vocabulary: 2 up to 65,536 tokens, else 4.
 constexpr std::uint64_t token_bytes(std::uint32_t vocabulary) { return vocabulary <= 65'536 ? 2 : 4; }
 
-/// Bytes of the file of so many tokens.
+/// Bytes of the token file of so many tokens.
 constexpr std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t vocabulary) {
     return kTokenFileHeader + token_bytes(vocabulary) * tokens;
 }
@@ -21,7 +21,7 @@ constexpr std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t voca
 /// Bytes of an array's file.
 constexpr std::uint64_t array_bytes(std::uint64_t parameters) { return 4 * parameters; }
 /// Bytes of the file of a head (contracts/program/state_head.hpp) of so many arrays: magic, step, cursor, age
-/// where there is one, and for each array its number, root and blob.
+/// if `aged`, and for each array its number, root and blob.
 constexpr std::uint64_t state_head_bytes(std::uint64_t arrays, bool aged) {
     return 8 + 8 + 8 + (aged ? 9 : 1) + 4 + (1 + 32 + 32) * arrays;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody JobSpec: everything that fixes the bits of a job and the terms on which it is bought. A
-// job is a pure function of its spec, its data and, per round, the set of accepted slots
-// (docs/architecture.md).
+// JobSpec holds everything that fixes the bits of a job and the terms on which it is bought. A job is a pure
+// function of its spec, its data and, per round, the set of accepted slots (docs/architecture.md).
 #pragma once
 
 #include <bit>
@@ -18,7 +17,7 @@ namespace assay::program {
 using base::Amount;
 using base::Hash256;
 
-/// A binary32 number carried by its bits, so that records that hold one have one encoding.
+/// A binary32 number stored as its bits, so that records that contain one have one encoding.
 struct Float32 {
     std::uint32_t bits = 0;
     constexpr Float32() = default;
@@ -34,15 +33,15 @@ struct Float32 {
 enum class Family : std::uint8_t { kGpt2 = 1, kLlama = 2 };
 /// How matrix products are defined: chains of binary32 fma, or exact integers over 16-bit fixed point.
 enum class Profile : std::uint8_t { kF32 = 1, kI16 = 2 };
-/// Whether the logits are made with the embedding's matrix or with one of their own.
+/// Whether the logits use the embedding's matrix or a matrix of their own.
 enum class Head : std::uint8_t { kTied = 1, kUntied = 2 };
 /// When an update may be merged: only after its verdict.
 enum class MergeMode : std::uint8_t { kVerified = 1 };
 
-/// Shape of the model; `heads` divides `width`.
-/// GPT-2: learned positions, LayerNorm first, GELU(tanh), tied head. Its `kv_heads`, `hidden` and
-/// `rope_theta` are 0: as many as `heads`, 4·width, none. Llama: RMSNorm, rotary positions, grouped-query
-/// attention, SwiGLU, no biases; `kv_heads` divides `heads`.
+/// Shape of the model; `heads` divides `width`. GPT-2: learned positions, LayerNorm first, GELU(tanh), tied
+/// head. Its `kv_heads`, `hidden` and `rope_theta` are 0, which stand for `heads`, 4·width, and no rotary
+/// positions. Llama: RMSNorm, rotary positions, grouped-query attention, SwiGLU, no biases; `kv_heads`
+/// divides `heads`.
 struct ModelConfig {
     Family family = Family::kGpt2;
     std::uint32_t layers = 0;
@@ -86,8 +85,8 @@ struct TrainConfig {
     Float32 outer_learning_rate = 0.7F;
     Float32 outer_momentum = 0.9F;
     std::int32_t sum_exponent = -40;  ///< updates are integers at 2^sum_exponent
-    /// Norm beyond which an update is scaled down to it in the merge (update_clip.hpp); 0: none is. Encoded
-    /// by JobSpec, behind its other fields, where it is not 0.
+    /// The largest norm of an update in the merge, which scales a longer one down to it (update_clip.hpp); 0
+    /// for no bound. JobSpec encodes it after its other fields if it is not 0.
     Float32 max_update_norm = 0.0F;
 
     friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
@@ -116,7 +115,7 @@ struct DataConfig {
     }
 };
 
-/// Which lots of the market a job works with (decision 86). Sizes of a class are numbers of bits, as in
+/// The lots of the market with which a job works (decision 86). Sizes of a class are numbers of bits, as in
 /// contracts::LotClass: 5 stands for 16 to 31.
 struct MarketTerms {
     std::uint32_t gang = 0;          ///< least machines: with fewer the job waits
@@ -125,7 +124,7 @@ struct MarketTerms {
     std::uint8_t least_memory = 0;   ///< of GiB
     std::uint8_t least_network = 0;  ///< of Mbit/s
 
-    /// The job leases its machines in the market. False: it holds an auction of its own.
+    /// Whether the job leases its machines in the market; if not, it holds an auction of its own.
     [[nodiscard]] bool engaged() const { return *this != MarketTerms{}; }
     friend bool operator==(const MarketTerms&, const MarketTerms&) = default;
     template <class Self, class V>
@@ -139,7 +138,7 @@ struct MarketConfig {
     Amount max_price;                   ///< base units per work unit: no miner is paid more
     Amount budget;                      ///< locked in escrow at submission; nothing beyond it is ever spent
     std::uint64_t deadline_blocks = 0;  ///< heights after submission at which the job ends, finished or not
-    MarketTerms terms;  ///< encoded by JobSpec, behind its other fields, where they are engaged
+    MarketTerms terms;                  ///< JobSpec encodes them after its other fields if they are engaged
     friend bool operator==(const MarketConfig&, const MarketConfig&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -147,17 +146,17 @@ struct MarketConfig {
     }
 };
 
-/// How much is recomputed. Rates are thresholds against a 64-bit draw: `u64 < threshold` audits;
-/// UINT64_MAX stands for rate 1 and audits always.
+/// How much is recomputed. A rate is a threshold for a 64-bit draw: a unit is audited if the draw is below
+/// it. UINT64_MAX stands for rate 1 and always audits.
 struct SecurityConfig {
     std::uint64_t audit_threshold = UINT64_MAX;  ///< q of miners past their probation
     std::uint32_t segment_steps = 0;             ///< inner steps per segment; the last may be shorter
     Amount gain_bound;  ///< the buyer's bound on a cheat's outside gain; raises the bond
-    /// The rate of the unit `finalise`, of miners past their probation. Encoded by JobSpec, behind its other
-    /// fields, where it is not 1.
+    /// The rate of the unit `finalise` for miners past their probation. JobSpec encodes it after its other
+    /// fields if it is not 1.
     std::uint64_t finalise_threshold = UINT64_MAX;
 
-    /// The rate at which the least audited unit of a proven miner is drawn.
+    /// The lowest rate at which a unit of a proven miner is drawn.
     [[nodiscard]] std::uint64_t least_threshold() const {
         return audit_threshold < finalise_threshold ? audit_threshold : finalise_threshold;
     }
@@ -168,8 +167,8 @@ struct SecurityConfig {
     }
 };
 
-/// Held-out loss of a round is the mean over so many held-out sequences, drawn by the round's beacon
-/// (held_out.hpp), or over all where there are fewer.
+/// The held-out loss of a round is the mean over so many held-out sequences, drawn by the round's beacon
+/// (held_out.hpp), or over all if there are fewer.
 inline constexpr std::uint64_t kHeldOutSequences = 64;
 
 struct JobSpec {
@@ -188,16 +187,16 @@ struct JobSpec {
     MarketConfig market;
     SecurityConfig security;
     Hash256 initial_root;  ///< root of the base state of round 0, computed by the buyer, checked by all
-    /// Blob id of that base state's file, for a job that starts from given weights; zero: from the seed. The
-    /// state is one of step 0 with zero outer momentum.
+    /// Blob id of that base state's file, for a job that starts from given weights; zero when it starts from
+    /// the seed. The state has step 0 and zero outer momentum.
     Hash256 initial_blob;
 
     /// Whether merges scale updates down (TrainConfig::max_update_norm).
     [[nodiscard]] bool has_norm_bound() const { return train.max_update_norm.value() > 0.0F; }
 
     friend bool operator==(const JobSpec&, const JobSpec&) = default;
-    /// The byte of `merge` also says which of a rate of `finalise`, a norm bound and terms of the market
-    /// follow the other fields.
+    /// The byte of `merge` also has flags for what follows the other fields: a rate of `finalise`, a norm
+    /// bound, terms of the market.
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.name, self.profile, self.engine, self.strategy, self.inner_state);
@@ -206,7 +205,7 @@ struct JobSpec {
         constexpr std::uint8_t kTermsFollow = 0x20;
         constexpr std::uint8_t kFollows = kFinaliseFollows | kNormBoundFollows | kTermsFollow;
         const bool other_rate = self.security.finalise_threshold != UINT64_MAX;
-        // A bound that is out of its range is written all the same, and refused for that.
+        // A bound outside its range is encoded too; check_spec refuses it.
         const bool any_bound = self.train.max_update_norm != Float32();
         auto announced = static_cast<std::uint8_t>(
             static_cast<std::uint8_t>(self.merge) | (other_rate ? kFinaliseFollows : 0) |
@@ -224,7 +223,7 @@ struct JobSpec {
         if ((announced & kNormBoundFollows) != 0) visit(self.train.max_update_norm);
         if ((announced & kTermsFollow) != 0) visit(self.market.terms);
         if constexpr (!std::is_const_v<Self>) {
-            // Rate 1, no bound and no terms have one spelling.
+            // Rate 1, no bound and no terms have only one encoding.
             const bool rate =
                 (announced & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
             const bool bound =

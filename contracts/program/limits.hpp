@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of a job, in one table: what a field may be, under which name a person meets it, and whose rule
-// that is. Everything that accepts or refuses a spec (the ledger, `assay plan`, job files, model folders)
-// asks this table through spec_check.hpp; messages and docs/reference/job-file.md are made from it.
+// The limits of a job, in one table: the range of each field, its names for people, and why it is limited.
+// Everything that accepts or refuses a spec (the ledger, `assay plan`, job files, model folders) uses this
+// table through spec_check.hpp; messages and docs/reference/job-file.md are made from it.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace assay::program {
 
 inline constexpr std::uint32_t kMaxSlots = 256;
-// Bits of the largest class of lots that there is: no machine is of a larger one, and a job that asks for
-// more would wait for ever.
+// Bits of the largest class of lots. No machine is in a larger one, and a job that asks for more would wait
+// for ever.
 inline constexpr std::uint8_t kMostSpeedBits = 62;
 inline constexpr std::uint8_t kMostMemoryBits = 20;
 inline constexpr std::uint8_t kMostNetworkBits = 24;
@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kMaxSegments = 256;  ///< of a slot's round; boun
 inline constexpr std::uint64_t kMaxUnits = 8'192;   ///< audit units of a round, over all slots
 inline constexpr std::uint32_t kMaxVocabulary = 1U << 22;
 inline constexpr std::uint64_t kMaxTokens = 0x7fffffff;  ///< of a stream: a token file counts in 31 bits
-inline constexpr std::uint64_t kMaxSeed = 1ULL << 53;    ///< every JSON reader holds it exactly
+inline constexpr std::uint64_t kMaxSeed = 1ULL << 53;    ///< every JSON reader represents it exactly
 inline constexpr std::uint64_t kMaxParameters = 1ULL << 34;
 inline constexpr std::uint64_t kMaxStepTokens = 1ULL << 24;  ///< batch·context: 1/N must be exact to round
 
@@ -94,7 +94,7 @@ enum class SpecError : std::uint8_t {
 };
 inline constexpr SpecError kLastSpecError = SpecError::kTermsWithoutMachines;
 
-/// Whose rule a limit is: what stops to work beyond it.
+/// Why there is a limit: what stops working beyond it.
 enum class RuleOf : std::uint8_t {
     kProgram = 1,  ///< a program, a file or memory of a step
     kLedger,       ///< a record, a transaction or a deadline of the market
@@ -144,14 +144,14 @@ enum class Quantity : std::uint8_t {
     kRate,    ///< a threshold against a 64-bit draw (SecurityConfig)
 };
 
-/// Models of which families a limit is about.
+/// The families of models to which a limit applies.
 enum class Of : std::uint8_t { kAnyFamily, kGpt2, kLlama };
 
 /// The range of one field. A field whose range depends on the family has a limit for each.
 struct Limit {
     SpecError error = SpecError::kName;
     Part part = Part::kJob;
-    std::string_view key;   ///< of the job file; of data, the key that names the file which says it
+    std::string_view key;   ///< of the job file; for data, the key that names the file with the value
     std::string_view json;  ///< the member's name in JSON output
     std::string_view unit;
     Quantity quantity = Quantity::kWhole;
@@ -162,22 +162,22 @@ struct Limit {
     Of of = Of::kAnyFamily;
 
     [[nodiscard]] bool applies(Family family) const;
-    /// Whether the field may be this.
+    /// Whether the field may have this value.
     [[nodiscard]] bool allows(const FieldValue& value) const;
     /// "from 1 to 1024", "from 1e-09 to 10", "from 1u to 4000000000000000000u", "0".
     [[nodiscard]] std::string range() const;
 };
 
-/// A rule that ties fields together, or that no range says.
+/// A rule that relates fields to each other, or that a range cannot express.
 struct SpecRule {
     SpecError error = SpecError::kName;
-    Parts needs;           ///< parts that it looks at
-    std::string_view key;  ///< of the job file: the field to change first
+    Parts needs;           ///< the parts that it reads
+    std::string_view key;  ///< the key in the job file of the field to change first
     std::string (*text)() = nullptr;
     RuleOf rule = RuleOf::kProgram;
     /// REQUIRES a spec whose parts `needs` are within every limit.
     bool (*holds)(const JobSpec&) = nullptr;
-    /// What the spec comes to: "400 segments".
+    /// The value that the spec results in: "400 segments".
     std::string (*found)(const JobSpec&) = nullptr;
 };
 
@@ -185,7 +185,7 @@ struct SpecRule {
 std::span<const Limit> limits();
 std::span<const SpecRule> spec_rules();
 
-/// The limit of a key, for models of `family`. The key is one of the table.
+/// The limit of a key, for models of `family`. REQUIRES a key of the table.
 const Limit& limit_of(std::string_view key, Family family = Family::kLlama);
 
 /// As a job file writes it: "12", "1e-09", "250u".

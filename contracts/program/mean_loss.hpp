@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules and trainers the mean of binary32 losses as one agreed value: defined on bits, in integers,
-// so that neither the order of the losses nor a processor's rounding mode or NaN can show in it.
+// The mean of binary32 losses, for rules and trainers. It is defined on bits, in integers, so that it depends
+// neither on the order of the losses nor on a processor's rounding mode or NaNs.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace assay::program {
 
-/// The one spelling of a loss that is no number.
+/// The only encoding of a loss that is not a number.
 inline constexpr std::uint32_t kNoLoss = 0x7fc00000;
 
 /// Bits of the exact mean of the binary32 numbers with these bits, rounded once, to the nearest, ties to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives job files and commands the words by which people choose what a JobSpec names by number.
+// The words for the enumerations of a JobSpec, for job files and commands.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ std::string_view to_text(Family family);
 /// "tied", "untied".
 std::string_view to_text(Head head);
 
-/// The value that to_text gives `word` for.
+/// The value whose to_text is `word`; nothing when there is none.
 std::optional<Profile> parse_profile(std::string_view word);
 std::optional<Family> parse_family(std::string_view word);
 std::optional<Head> parse_head(std::string_view word);

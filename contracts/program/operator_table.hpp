@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever builds, counts, orders, runs or prints a program the operator table: one row for each kind
-// of operator, with all that is true of every operator of the kind. They ask the row; nobody concludes
-// anything from the order of kinds. A new operator needs a row here, its function in contracts/arithmetic
-// with a line in the reference machine (reference_machine.hpp), its kernels, and tests.
+// The operator table has one row for each kind of operator, with all properties that every operator of the
+// kind has. Code that builds, counts, orders, runs or prints a program reads the row; nothing may depend on
+// the order of kinds. A new operator needs a row here, its function in contracts/arithmetic with a line in
+// the reference machine (reference_machine.hpp), its kernels, and tests.
 #pragma once
 
 #include <array>
@@ -18,12 +18,11 @@
 
 namespace assay::program {
 
-/// Kinds of operators, each with its function in contracts/arithmetic. The numbers mean nothing.
-/// Products are those of the program's profile: chains of product.hpp and attention.hpp, or exact_product.hpp
-/// and exact_attention.hpp by the operator's rule. Operators of attention run for every sequence and query
-/// head, ascending. A row of qkv is queries, keys, values: query head h at column h·d, of H heads; its keys
-/// at (H+g)·d and its values at (H+K+g)·d, where K is the number of key heads and g = h / (H/K); d numbers
-/// each.
+/// Kinds of operators, each with its function in contracts/arithmetic. The numbers have no meaning. Products
+/// are those of the program's profile: chains of product.hpp and attention.hpp, or exact_product.hpp and
+/// exact_attention.hpp by the operator's rule. Operators of attention run for every sequence and query head,
+/// ascending. A row of qkv is queries, keys, values: query head h at column h·d, of H heads; its keys at
+/// (H+g)·d and its values at (H+K+g)·d, where K is the number of key heads and g = h / (H/K); d numbers each.
 enum class OperatorKind : std::uint8_t {
     kEmbedding = 1,                 ///< embedding_forward
     kLayerNorm,                     ///< layer_norm_forward
@@ -79,19 +78,19 @@ enum class Phase : std::uint8_t {
     kOncePerStep,  ///< after all micro-batches
 };
 
-/// Whether an operand or output is there.
+/// Whether an operand or output is present.
 enum class Presence : std::uint8_t {
     kAlways = 1,
-    kMaybe,  ///< the model decides; such a one stands last
-    kMany,   ///< any number of them; such a one stands last
+    kMaybe,  ///< the model decides; must be the last in its list
+    kMany,   ///< any number of them; must be the last in its list
 };
 
 /// What an operator does to an output.
 enum class Write : std::uint8_t {
-    kWhole = 1,   ///< writes every number of it; of attention's squares those of keys that a query sees
-    kInPlace,     ///< changes an operand; the numbers after are a new version
+    kWhole = 1,   ///< writes every number of it; in attention's squares only those of keys that a query sees
+    kInPlace,     ///< changes an operand; its numbers afterwards are a new version
     kColumns,     ///< writes some of its columns; other operators write the others
-    kAccumulate,  ///< goes on from what it holds: +0 at the step's start, then sequence after sequence
+    kAccumulate,  ///< continues from what it holds: +0 at the step's start, then sequence after sequence
 };
 
 /// An operand by its place in the operator's list. The tensor there has `role` or `other`.
@@ -128,17 +127,17 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Of which numbers of the operands a number of an output is made, ascending.
+/// Which numbers of the operands a number of an output depends on. Ascending.
 enum class Reach : std::uint8_t {
-    kElement = 1,  ///< of those at its own place; and of scalars
-    kRow,          ///< of those of its own row: its token, or its query of a head; and of parameters
-    kSequence,     ///< of those of its own sequence; and of parameters
-    kStep,         ///< of any
+    kElement = 1,  ///< those at its own place, and scalars
+    kRow,          ///< those of its own row (its token, or its query of a head), and parameters
+    kSequence,     ///< those of its own sequence, and parameters
+    kStep,         ///< any
 };
 
-/// Along what the terms of an output's number are added one after another. A prefix of the terms has a value
-/// of its own, at which a long sum can be cut. The first four are products: in profile i16 a term is a block
-/// of the operator's rule, and the sum inside a block is exact.
+/// The dimension along which the terms of an output's number are added one after another. A prefix of the
+/// terms has a value of its own, at which a dispute can cut a long sum. The first four are products: in
+/// profile i16 a term is a block of the operator's rule, and the sum inside a block is exact.
 enum class SumChain : std::uint8_t {
     kFeatures = 1,  ///< columns of the first operand: features, words, numbers of a head
     kKeys,          ///< keys of a query's sequence up to its own place
@@ -150,9 +149,9 @@ enum class SumChain : std::uint8_t {
     kNone,          ///< nothing, or two or three terms
 };
 
-/// How a dispute over an operator goes on below it. Every output is cut in tiles of 16×16 numbers, row by
-/// row; `reach` says what has to be opened to compute a tile again, `chain` how a tile that needs too much is
-/// cut once more.
+/// How a dispute over an operator continues inside it. Every output is cut into tiles of 16×16 numbers, row
+/// by row. `reach` says what has to be opened to recompute a tile, `chain` how a tile that needs too much is
+/// cut again.
 struct Cut {
     Reach reach = Reach::kElement;
     SumChain chain = SumChain::kNone;
@@ -162,8 +161,8 @@ struct Cut {
 /// comparison count 1, fma 2, exp, tanh and log 20.
 using Flops = Extent;
 
-/// Shapes of one operator in its program, as the formulas of the table want them. It points into its
-/// arguments.
+/// Shapes of one operator in its program, for the formulas of the table. It refers to its arguments, which
+/// must outlive it.
 class Shapes {
 public:
     Shapes(const ModelConfig& model, std::span<const Tensor> tensors, std::span<const TensorId> operands,
@@ -176,7 +175,7 @@ public:
     /// Numbers in a row of operand or output i.
     [[nodiscard]] std::uint64_t in(std::size_t i) const { return tensors_[operands_[i]].cols; }
     [[nodiscard]] std::uint64_t out(std::size_t i) const { return tensors_[outputs_[i]].cols; }
-    /// All numbers of operand or output i, whose rows do not depend on the batch.
+    /// All numbers of operand or output i. REQUIRES that its rows do not depend on the batch.
     [[nodiscard]] std::uint64_t in_numbers(std::size_t i) const { return numbers(operands_[i]); }
     [[nodiscard]] std::uint64_t out_numbers(std::size_t i) const { return numbers(outputs_[i]); }
     [[nodiscard]] std::uint64_t head_dim() const { return model_.head_dim(); }
@@ -184,7 +183,7 @@ public:
     [[nodiscard]] std::uint64_t query_key_width() const {
         return std::uint64_t{model_.heads + model_.key_value_heads()} * model_.head_dim();
     }
-    /// Pairs of a query and a key that it sees, of all query heads of a sequence.
+    /// The number of pairs of a query and a key that it sees, over all query heads of a sequence.
     [[nodiscard]] std::uint64_t pairs() const { return model_.heads * (tokens() * (tokens() + 1) / 2); }
 
 private:
@@ -205,12 +204,12 @@ struct OperatorRow {
     ShortList<Output, 3> outputs;
     Flops (*flops)(const Shapes& shapes) = nullptr;
     Cut cut;
-    /// True where no machine has to hold the outputs as a whole: squares of attention and rows of logits are
-    /// used up, or rematerialised, a piece at a time.
+    /// True when no machine has to hold the outputs as a whole: squares of attention and rows of logits are
+    /// consumed, or rematerialised, a piece at a time.
     bool is_transient = false;
     std::uint8_t left_digits = 2;  ///< of a product in profile i16: digits of its first operand
 
-    /// How a product of this kind is cut and scaled in profile i16, in a model of `context` tokens.
+    /// How profile i16 cuts and scales a product of this kind, in a model of `context` tokens.
     [[nodiscard]] arithmetic::ProductRule rule(std::uint64_t context) const;
     /// Whether tensors of these ids may be the operands and outputs of such an operator.
     [[nodiscard]] bool accepts(std::span<const Tensor> tensors, std::span<const TensorId> operand_ids,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives trainer, market and disputes the program of a step: the ordered list of operators that turns
-// (parameters, moments, tokens) into new parameters and moments. It is the only truth about what a step
-// is: the trainer executes it, the market counts its FLOPs, a dispute descends into it. Program order is
-// the order of this list; the index of an operator in it names where a slot diverged. What is true of
-// every operator of a kind stands in the operator table; the models that programs are made of stand in
-// models/. Operators may be fused, split or reordered by whoever executes them as long as every bit stays.
+// The program of a step is the ordered list of operators that turns (parameters, moments, tokens) into new
+// parameters and moments. It alone defines a step: the trainer executes it, the market counts its FLOPs, and
+// a dispute descends into it. Program order is the order of this list; the index of an operator in it names
+// where a slot diverged. Properties that all operators of a kind share are in the operator table; the models
+// from which programs are built are in models/. An executor may fuse, split or reorder operators as long as
+// no bit changes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace assay::program {
 
-/// How the weight of a linear layer lies: GPT-2's [in,out] or Llama's [out,in].
+/// The layout of a linear layer's weight: GPT-2's [in,out] or Llama's [out,in].
 enum class WeightLayout : std::uint8_t { kInOut = 1, kOutIn = 2 };
 
 struct Operator {
@@ -29,11 +29,11 @@ struct Operator {
     std::vector<TensorId> operands;
     std::vector<TensorId> outputs;
     Flops flops;  ///< by the formula of its row
-    /// Of products: digits of both operands and length of a block of k. Profile f32 does not look at it.
+    /// For products: digits of both operands and the length of a block of k. Profile f32 ignores it.
     arithmetic::ProductRule rule;
     WeightLayout layout = WeightLayout::kInOut;  ///< of linear layers and their gradients
 
-    /// What is true of every operator of its kind.
+    /// The properties of every operator of its kind.
     [[nodiscard]] const OperatorRow& row() const { return row_of(kind); }
 };
 
@@ -48,10 +48,10 @@ struct Program {
     TensorId norm = 0;  ///< the scalar that kGlobalNorm writes; unused in an evaluation
 };
 
-/// Forward, backward, AdamW. REQUIRES configs that check_spec accepts.
+/// The program of forward pass, backward pass and AdamW. REQUIRES configs that check_spec accepts.
 Program build_step_program(const ModelConfig& model, const TrainConfig& train, Profile profile);
 
-/// Forward and mean loss only.
+/// The program of the forward pass and the mean loss only.
 Program build_evaluate_program(const ModelConfig& model, Profile profile);
 
 /// FLOPs of one run over `sequences` sequences.
@@ -59,7 +59,7 @@ std::uint64_t flops(const Program& program, std::uint64_t sequences);
 
 /// Work units of one slot and round: ceil(inner_steps · FLOPs of a step / 10^9).
 std::uint64_t work_units(const JobSpec& spec);
-/// Of `steps` inner steps (what an audit of a segment recomputes), rounded up.
+/// Work units of `steps` inner steps (what an audit of a segment recomputes), rounded up.
 std::uint64_t work_units(const JobSpec& spec, std::uint32_t steps);
 
 /// A table for people: one line per operator (index, name, kind, operands → outputs with shapes, FLOPs).

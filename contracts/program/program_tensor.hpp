@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a program: what its operators read and write, by role and shape. For whoever builds, plans or
-// runs a program.
+// Tensors of a program, by role and shape: what its operators read and write.
 #pragma once
 
 #include <cstdint>

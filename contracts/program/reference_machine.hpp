@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the reference interpreter (reference_step.hpp) its memory and its dispatch: every tensor of a
-// program held in full, every operator run by its function in contracts/arithmetic. A kind of operator has
-// one line in one of the lists of definitions (reference_rows.cpp and its neighbours).
+// Memory and dispatch of the reference interpreter (reference_step.hpp). It holds every tensor of a program
+// in full, and runs every operator by its function in contracts/arithmetic. Each kind of operator has one
+// line in one of the lists of definitions (reference_rows.cpp and its neighbours).
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace assay::program {
 
 /// Where a micro-batch stands in its step.
 struct StepPart {
-    std::uint64_t targets = 0;  ///< of the whole step, which its means are over
+    std::uint64_t targets = 0;  ///< of the whole step, over which its means are taken
     float loss_before = 0;      ///< sum of the losses of the sequences before it
 };
 
 class ReferenceMachine {
 public:
-    /// All tensors +0. `tokens` is whole sequences of T+1 ids below the vocabulary: those of a step, or with
-    /// `part` those of a micro-batch. `program` must outlive the machine.
+    /// Sets all tensors to +0. `tokens` is whole sequences of T+1 ids below the vocabulary: those of a step,
+    /// or with `part` those of a micro-batch. `program` must outlive the machine.
     ReferenceMachine(const Program& program, std::span<const std::uint32_t> tokens);
     ReferenceMachine(const Program& program, std::span<const std::uint32_t> tokens, const StepPart& part);
 
@@ -34,10 +34,10 @@ public:
     void execute(const Operator& one, const arithmetic::AdamWCoefficients& coefficients);
 
     [[nodiscard]] std::span<float> values(TensorId id) { return tensors_[id]; }
-    /// Sum of the losses of the sequences so far; as it was before, until the operator that sums them ran.
+    /// The sum of the losses of the sequences so far. It changes when the operator that sums them runs.
     [[nodiscard]] float loss_so_far() const { return loss_so_far_; }
 
-    /// How many lines define operators of `kind`: one.
+    /// How many lines define operators of `kind`; must be one.
     static std::size_t definitions_of(OperatorKind kind);
 
 private:
@@ -55,7 +55,7 @@ private:
     static Definitions update_definitions();  // once per step
     static const Definition* find(Definitions definitions, OperatorKind kind);
 
-    // The three forms of a product, by the profile: a·b, a·bᵀ, and aᵀ·b going on from what c holds.
+    // The three forms of a product, in the program's profile: a·b, a·bᵀ, and aᵀ·b added to what c holds.
     enum class Form { kPlain, kTransposedB, kTransposedA };
     void product(const Operator& one, Form form, arithmetic::ProductShape shape, std::span<const float> a,
                  std::span<const float> b, std::span<float> c) const;

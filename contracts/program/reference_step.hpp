@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tests and the reference device the reference interpreter, which runs a program operator by
-// operator with contracts/arithmetic, keeping every tensor. Slow and plain on purpose: the oracle for the
+// The reference interpreter, for tests and the reference device. It runs a program operator by operator with
+// contracts/arithmetic and keeps every tensor. It is slow and plain on purpose, as the oracle for the
 // trainer's executor.
 #pragma once
 
@@ -23,17 +23,17 @@ struct SlotArrays {
 };
 
 struct StepOutcome {
-    Fingerprint fingerprint;                ///< zero bits for what was not reached
+    Fingerprint fingerprint;                ///< bits that were not reached are zero
     std::optional<std::uint32_t> diverged;  ///< first operator, in program order, with a NaN or Inf output
     std::vector<float> gradient;            ///< flat, before clipping; empty when diverged
 };
 
-/// One step over `tokens` (sequences of T+1 ids below the vocabulary, one after another, at least one).
-/// On divergence `state` is left as it was.
+/// Runs one step over `tokens` (sequences of T+1 ids below the vocabulary, one after another, at least one).
+/// On divergence `state` does not change.
 StepOutcome reference_step(const Program& program, const arithmetic::AdamWCoefficients& coefficients,
                            std::span<const std::uint32_t> tokens, SlotArrays& state);
 
-/// Mean loss of `tokens` by an evaluation program; nothing when an operator diverged.
+/// The mean loss of `tokens` by an evaluation program; nothing when an operator diverged.
 std::optional<float> reference_loss(const Program& program, std::span<const std::uint32_t> tokens,
                                     std::span<const float> parameters);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of a job's rounds: the strategy's row and the numbers that its functions take, for whoever trains,
-// replays, merges or judges.
+// The law of a job's rounds: the strategy's row and the numbers that its functions take.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@ namespace assay::program {
 /// The row of the job's engine and strategy. REQUIRES a spec that check_spec accepts.
 const StrategyRow& strategy_of(const JobSpec& spec);
 
-/// What the row's functions need of the job.
+/// The job's settings for the row's functions.
 RoundSettings round_settings(const JobSpec& spec);
 
 /// The clip of a slot's update in the job's merges: kWholeClip in jobs without a norm bound.
 std::uint32_t update_clip(const JobSpec& spec, std::span<const std::int64_t> update);
 
-/// Whether a number can be the clip of an update: it is at most kWholeClip. And whether it and a weight can
-/// be those of an update in a merge.
+/// is_clip: whether a number can be the clip of an update, which is at most kWholeClip. is_share: whether a
+/// weight and a clip can be those of an update in a merge.
 bool is_clip(std::uint32_t number);
 bool is_share(std::uint64_t weight, std::uint32_t clip);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever audits, draws, pays or fetches RoundPlan, what one slot's round consists of: its audit
-// units, what each starts from and what work it is, and the sizes of the files that travel.
+// RoundPlan lists the audit units of one slot's round, what each starts from, and its work, for code that
+// audits, draws, pays or fetches. FileSizes gives the sizes of the files that are sent.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct StepRange {
     std::uint32_t last = 0;
 };
 
-/// The states that a unit is computed from.
+/// The states from which a unit is computed.
 struct UnitStart {
     bool base = false;     ///< the round's base state
-    bool carried = false;  ///< what the slot carries from its last accepted round, where the job carries
-    std::optional<std::uint32_t> boundary;  ///< the slot state at this boundary, of a miner's bytes
-    std::span<const StateArray> arrays;     ///< of that state, or of the carried one; in the row's order
+    bool carried = false;  ///< what the slot carries from its last accepted round, if the job carries
+    std::optional<std::uint32_t> boundary;  ///< the slot state at this boundary, from the miner's bytes
+    std::span<const StateArray> arrays;     ///< of that state or of the carried one, in the row's order
 };
 
-/// Bytes of a file of each kind; of an update, at most. A slot state is a head and a file for each array.
+/// Bytes of a file of each kind; for an update the maximum. A slot state is a head and a file for each array.
 struct FileSizes {
     std::uint64_t base_state = 0;
     std::uint64_t slot_head = 0;
@@ -34,19 +34,19 @@ struct FileSizes {
     std::uint64_t slot_state = 0;  ///< all files of it
     std::uint64_t update = 0;
 
-    /// Those that hold so many arrays of it.
+    /// Bytes of the head and so many arrays of a slot state.
     [[nodiscard]] std::uint64_t state_of(std::size_t arrays) const { return slot_head + arrays * array; }
 };
 
-/// Adjacent units: recomputed in one go from the state at the start of the first.
+/// Adjacent units, which are recomputed together from the state at the start of the first.
 struct UnitRun {
     std::uint32_t first = 0;
     std::uint32_t last = 0;  ///< included
-    /// Nobody's bytes are needed but the round's base and what the slot carries.
+    /// Whether only the round's base and what the slot carries are needed.
     [[nodiscard]] bool from_base() const { return first == 0; }
     friend bool operator==(const UnitRun&, const UnitRun&) = default;
 };
-/// The runs of ascending units, ascending. `finalise` follows the last segment.
+/// The runs of ascending units, in ascending order. `finalise` follows the last segment.
 std::vector<UnitRun> runs_of(std::span<const std::uint32_t> units);
 
 /// Boundaries are numbered from 0, the slot's start, to segments(), its end. Units 0 to segments() - 1 are
@@ -74,8 +74,7 @@ public:
     [[nodiscard]] std::uint32_t step_at(std::uint32_t boundary) const;
     /// The unit in which a slot's work ended at `step`: the segment of the step, or `finalise` at the end.
     [[nodiscard]] std::uint32_t unit_of(std::uint32_t step) const;
-    /// Work units of a unit, of a slot's round of `slot_work`: its steps' share, rounded up; 1 for
-    /// `finalise`.
+    /// Work units of a unit in a slot's round of `slot_work`: its steps' share, rounded up; 1 for `finalise`.
     [[nodiscard]] std::uint64_t work(std::uint32_t unit, std::uint64_t slot_work) const;
 
 private:

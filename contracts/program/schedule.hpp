@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives steps the learning rates and bias corrections of a job: a table computed in binary64 by repeated
-// multiplication and rounded once to binary32.
+// The learning rates and bias corrections of a job: a table computed in binary64 by repeated multiplication
+// and rounded once to binary32.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace assay::program {
 ///   warmup_steps, then learning_rate; decay = lr(g) (unrounded) · weight_decay.
 class Schedule {
 public:
-    /// Of moments that restart every round. REQUIRES a TrainConfig that check_spec accepts.
+    /// For moments that restart every round. REQUIRES a TrainConfig that check_spec accepts.
     explicit Schedule(const TrainConfig& train);
-    /// Of the job's moments. REQUIRES a spec that check_spec accepts.
+    /// For the job's moments. REQUIRES a spec that check_spec accepts.
     explicit Schedule(const JobSpec& spec);
 
-    /// Coefficients of inner step `step` (from 0) of `round`; `decay` is that of decaying tensors, callers
-    /// put 0 for the others. REQUIRES step < inner_steps, moments that restart every round.
+    /// Coefficients of inner step `step` (from 0) of `round`. `decay` is that of decaying tensors; callers
+    /// set 0 for the others. REQUIRES step < inner_steps and moments that restart every round.
     [[nodiscard]] arithmetic::AdamWCoefficients at(std::uint64_t round, std::uint32_t step) const;
     /// The same for moments that have `age` steps behind them.
     [[nodiscard]] arithmetic::AdamWCoefficients at(std::uint64_t round, std::uint32_t step,

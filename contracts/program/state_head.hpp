@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StateHead: the file under whose blob id a state is known. It holds the state's counters and, for each array
-// of numbers, the array's root and the blob that holds the numbers, so that whoever needs one array fetches
-// one, and still checks the state's root.
+// StateHead is the file whose blob id names a state. It holds the state's counters and, for each array of
+// numbers, the array's root and the blob that holds the numbers. So a reader that needs one array fetches
+// only that array, and can still check the state's root.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct StateHead {
     std::optional<std::uint64_t> age;  ///< of the moments, in jobs that carry them
     std::vector<StatePart> parts;      ///< in the order of the strategy's row
 
-    /// Null: it has no such array.
+    /// Null when it has no such array.
     [[nodiscard]] const StatePart* part(StateArray array) const;
     friend bool operator==(const StateHead&, const StateHead&) = default;
     template <class Self, class V>
@@ -43,23 +43,23 @@ struct StateHead {
     }
 };
 
-/// No head's file is larger: one part of each array.
+/// The largest head's file has one part for each array and is not larger than this.
 inline constexpr std::size_t kMaxHeadBytes = 512;
 
 /// "AHEAD001" ‖ canonical encoding.
 base::Bytes encode_state_head(const StateHead& head);
-/// Strict: kBadVariant for other first bytes, kUnsortedKeys for an array named twice.
+/// Strict: fails with kBadVariant for other first bytes, and with kUnsortedKeys for an array named twice.
 base::Result<StateHead, base::DecodeError> decode_state_head(base::ByteView bytes);
 
-/// Whether it is a head of a state of these arrays, in this order, with an age exactly where `aged`.
+/// Whether the head is that of a state of these arrays, in this order, with an age exactly if `aged`.
 bool fits(const StateHead& head, std::span<const StateArray> arrays, bool aged);
 
-/// The components of the state's root, and back, without the blobs.
+/// roots_of: the components of the state's root. root_of: the root of one array among them.
 StateRoots roots_of(const StateHead& head);
 const Hash256& root_of(const StateRoots& roots, StateArray array);
 
-/// Of a state's files (the head, then its arrays in the order of `all`), the head and the wanted arrays.
-/// Files of another number are given back as they are: they are not all there.
+/// From a state's files (the head, then its arrays in the order of `all`), selects the head and the wanted
+/// arrays. If the number of files is another, some are missing, and all are returned.
 template <class File>
 std::vector<File> narrowed(const std::vector<File>& files, std::span<const StateArray> all,
                            std::span<const StateArray> wanted) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives miners, verifiers and auditors the roots of what a job's machines claim: tensors, updates, whole
-// states. Everything is Merkle (merkle.hpp), so that a dispute can open one 16×16 tile.
+// The roots of what a job's machines claim: tensors, updates, whole states. For miners, verifiers and
+// auditors. All are Merkle roots (merkle.hpp), so that a dispute can open one 16×16 tile.
 #pragma once
 
 #include <array>
@@ -23,9 +23,10 @@ Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std:
 /// Leaf of a tensor in the root of its array.
 Hash256 tensor_leaf(const TensorInfo& tensor, const Hash256& root);
 
-/// Root of a flat array that is cut into `tensors`: per tensor, in order, the leaf (personal::kTensor) of
+/// Root of a flat array that consists of `tensors`: per tensor, in order, the leaf (personal::kTensor) of
 /// name ‖ rows ‖ cols ‖ tensor root in the canonical encoding (string with u32 length; u64; u64; 32 bytes).
-/// REQUIRES values.size() to be the sum of the tensors' sizes. `hash` makes tiles' hashes and the tree's.
+/// REQUIRES values.size() to be the sum of the tensors' sizes. `hash` computes the hashes of tiles and of the
+/// tree.
 Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values,
                    base::BatchHash hash = base::hash_one_by_one);
 
@@ -33,10 +34,10 @@ Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float
 Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update,
                     base::BatchHash hash = base::hash_one_by_one);
 
-/// The components of a state, in the order of their leaves. An absent root is zero.
-/// Base state of a round: parameters, outer; step_count = round·inner_steps of the round that follows the
-/// merge which made it. Slot state inside a round:
-/// parameters, moments; step_count = inner steps done in this round; data_cursor = round·inner_steps + those.
+/// The components of a state, in the order of their leaves. An absent root is zero. The base state of a round
+/// has parameters and outer; step_count = round·inner_steps, where `round` is the round after the merge that
+/// made the state. A slot state inside a round has parameters and moments; step_count = inner steps done in
+/// this round; data_cursor = round·inner_steps + step_count.
 struct StateRoots {
     Hash256 parameters;
     Hash256 first_moment;
@@ -46,14 +47,15 @@ struct StateRoots {
     Hash256 outer;
     std::uint64_t data_cursor = 0;
     std::uint64_t generator_counter = 0;
-    /// AdamW steps that the moments have behind them, where moments outlive a round: elsewhere it is
+    /// The number of AdamW steps of the moments, in jobs whose moments outlive a round. In other jobs it is
     /// step_count, in the component too.
     std::optional<std::uint64_t> moment_age;
 
     friend bool operator==(const StateRoots&, const StateRoots&) = default;
 };
 
-/// The place of a component in a state: of its leaf in the tree, and the first byte of what the leaf covers.
+/// The place of a component in a state: the place of its leaf in the tree, and the first byte of what the
+/// leaf hashes.
 enum class StateComponent : std::uint8_t {
     kParameters = 0,
     kFirstMoment = 1,
@@ -69,11 +71,11 @@ inline constexpr std::size_t kStateComponents = 8;
 /// Leaves (personal::kComponent) of a state's components: u8 place ‖ root, or numbers little-endian.
 std::array<Hash256, kStateComponents> component_leaves(const StateRoots& roots);
 
-/// Merkle root over component_leaves: always eight, so that each opens with three siblings.
+/// Merkle root over component_leaves. There are always eight, so that each opens with three siblings.
 Hash256 state_root(const StateRoots& roots);
 
-/// Root of what a slot carries over a round border: H("assay/carried", root of the first moment ‖ root of the
-/// second ‖ u64 age).
+/// Root of what a slot carries from one round to the next: H("assay/carried", root of the first moment ‖ root
+/// of the second ‖ u64 age).
 Hash256 carried_root(const Hash256& first_moment, const Hash256& second_moment, std::uint64_t moment_age);
 
 /// Root of the base state of a round.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody the canonical parameters of a model: names and orientation as Hugging Face has them,
-// without the "transformer." or "model." prefix (GPT-2's Conv1D weights are [in,out], Llama's are
-// [out,in]), in byte order of the names, row-major, a tied head once, concatenated without padding. Two
-// products of Llama that read the same rows are one here: self_attn.qkv_proj stacks the rows of q_proj,
-// k_proj and v_proj, mlp.gate_up_proj those of gate_proj and up_proj (docs/formats/model-folder.md). The
-// families in models/ say which tensors there are.
+// The canonical parameters of a model. Names and orientation are those of Hugging Face, without the
+// "transformer." or "model." prefix (GPT-2's Conv1D weights are [in,out], Llama's are [out,in]). Tensors are
+// in byte order of their names, row-major, a tied head once, concatenated without padding. Products of Llama
+// that read the same rows are one here: self_attn.qkv_proj stacks the rows of q_proj, k_proj and v_proj,
+// mlp.gate_up_proj those of gate_proj and up_proj (docs/formats/model-folder.md). The families in models/
+// define which tensors there are.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TensorInfo {
     bool writes_residual = false;  ///< matrix of a product whose output is added to the residual stream
 
     [[nodiscard]] std::uint64_t size() const { return rows * cols; }
-    /// Weight decay touches matrices only, not biases and gains.
+    /// Whether weight decay applies: to matrices only, not to biases and gains.
     [[nodiscard]] bool decays() const { return !is_vector; }
 };
 
@@ -35,7 +35,7 @@ std::vector<TensorInfo> parameter_tensors(const ModelConfig& model);
 /// Numbers in the flat array.
 std::uint64_t parameter_count(const ModelConfig& model);
 
-/// Place of `name` in `tensors`; a name that is not there is a bug of ours.
+/// Place of `name` in `tensors`. REQUIRES that it is there.
 std::size_t tensor_index(const std::vector<TensorInfo>& tensors, std::string_view name);
 
 }  // namespace assay::program

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever opens several leaves of a trace its tree, hashed once.
+// TraceTree keeps the tree of a trace, for code that opens several of its leaves.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,12 @@ namespace assay::program {
 
 class TraceTree {
 public:
-    /// REQUIRES is_well_formed. Hashes every leaf and node once; keeps them and a copy of the trace.
+    /// Hashes every leaf and node once; keeps them and a copy of the trace. `spec` must outlive the tree.
+    /// REQUIRES is_well_formed.
     TraceTree(TraceRecord trace, const JobSpec& spec, const Hash256& slot_salt);
 
     [[nodiscard]] const Hash256& root() const { return levels_.back().front(); }
-    /// As open_leaf() of the trace; hashes nothing but the leaf's salt. REQUIRES a leaf that the plan has.
+    /// Like open_leaf() of the trace, but hashes only the leaf's salt. REQUIRES a leaf that the plan has.
     [[nodiscard]] TraceOpening open(TraceLeafKind kind, std::uint32_t place) const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger its way into the rules: genesis, the beginning of a block, a transaction, and the
-// checks on the result. A transaction goes through three phases: its bytes alone, then against the state
-// read-only, then it mutates an overlay. Only an overlay that conserves money is written.
+// The entry points of the rules, for the ledger: genesis, the beginning of a block, a transaction, and the
+// checks on the resulting state. A transaction passes three phases. The first reads only its bytes, the
+// second reads the state, the third changes an overlay. The overlay is written only if it conserves money.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace assay::contracts {
 
-/// Who makes blocks from the first one on. Its node key is registered, and its owner decides about its stake.
+/// A validator from the first block on. Genesis registers its node key; its owner decides about its stake.
 struct GenesisValidator {
     PublicKey owner;
     PublicKey node;
@@ -36,8 +36,8 @@ struct GenesisConfig {
     std::vector<std::pair<PublicKey, Amount>> balances;  ///< minted; keys ascending
     std::vector<GenesisValidator> validators;            ///< node keys ascending
     MarketParams market;
-    /// The market's parameters are written only where they are not the defaults, so that genesis files from
-    /// before the market mean what they meant.
+    /// The market's parameters are encoded only when they differ from the defaults, so that genesis files
+    /// from before the market keep their meaning.
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.chain_id, self.params, self.balances, self.validators);
@@ -50,10 +50,10 @@ struct GenesisConfig {
     }
 };
 
-/// The set that the state keeps and that the genesis file must name as well.
+/// The validator set of `config`. The state keeps this set, and the genesis file must name the same one.
 ValidatorSet validators_of(const GenesisConfig& config);
 
-/// Fills an empty state. The error names what is wrong with `config`; the state is then untouched.
+/// Fills an empty state. The error says what is wrong with `config`; the state is then untouched.
 Result<void, std::string> genesis(State& state, const GenesisConfig& config);
 
 struct DecodedTx {
@@ -61,13 +61,14 @@ struct DecodedTx {
     TxBody body;
 };
 
-/// Bytes only: sizes, canonical form, list lengths, signature. Costs no look at the state.
+/// Checks the bytes only: sizes, canonical form, list lengths, signature. Does not read the state.
 Result<DecodedTx, Reason> check_static(std::string_view chain_id, ByteView signed_tx_bytes);
 
-/// Read-only: key, nonce, expiry, funds, phase. `block.height` is the height it would be applied at.
+/// Checks key, nonce, expiry, funds and phase against the state, read-only. `block.height` is the height at
+/// which the transaction would be applied.
 Result<void, Reason> check_against(const StateView& state, const BlockContext& block, const DecodedTx& tx);
 
-/// Carries it out. REQUIRES that both checks passed on this very state.
+/// Carries the transaction out. REQUIRES that both checks passed on this very state.
 Events apply(State& state, const BlockContext& block, const DecodedTx& tx);
 
 struct ApplyOutcome {
@@ -77,26 +78,28 @@ struct ApplyOutcome {
     Events events;
 };
 
-/// The three phases, an overlay, and the conservation check; written to `state` only when all passed.
+/// Runs the three phases on an overlay, then the conservation check. Writes to `state` only if all passed.
 ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView signed_tx_bytes);
 
-/// What the height itself causes: deadlines, matured withdrawals; before all that, the migration of a state
-/// of an older schema (migration.hpp). Call once per block, before its transactions. But for a migration,
-/// it reads what is due at this height, and no job whose deadline lies elsewhere.
+/// Carries out what the height itself causes: deadlines and matured withdrawals. Before these it migrates a
+/// state of an older schema (migration.hpp). Call it once per block, before the block's transactions. Except
+/// for a migration, it reads only what is due at this height, and no job whose deadline is at another height.
 Events begin_block(State& state, const BlockContext& block);
 
-/// A rule of the state that does not hold: our bug or damage, never a user's doing. The ledger halts.
+/// A broken invariant of the state. The cause is our bug or damage, never a user's action. The ledger halts.
 struct Violation {
     std::string what;
 };
-/// The whole state: money, references, phases, bounds. Reads every record that holds money and every job.
+/// Checks the whole state: money, references, phases, bounds. Reads every record that holds money and every
+/// job.
 Result<void, Violation> check_invariants(const StateView& state);
-/// The same after `changes` to a state of which it held: reads what the changes touched and no more, however
-/// long the history. Stricter in one thing: nothing is minted and nothing burned comes back.
+/// Checks a state after `changes`, if its invariants held before. Reads only what the changes touched,
+/// however long the history is. It is stricter in one point: nothing may be minted, and no burned money may
+/// come back.
 Result<void, Violation> check_invariants(const StateView& before, const Overlay& changes);
 
-/// The height whose begin_block next has something to do; nothing when no deadline is pending. An engine
-/// makes (possibly empty) blocks while this is set.
+/// The next height at which begin_block has something to do; nothing when no deadline is pending. While it is
+/// set, an engine makes blocks, possibly empty ones.
 std::optional<std::uint64_t> next_deadline(const StateView& state);
 
 }  // namespace assay::contracts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the check of a state the sum over bonded stake and over what locks it. Internal to the rules.
+// Compares bonded stake with what locks it, for the check of a state. Internal to the rules.
 #pragma once
 
 #include <map>
@@ -11,16 +11,16 @@
 
 namespace assay::contracts {
 
-/// Node key -> bonded stake less what is locked by open claims and enlistments; all zero when it holds. Of
-/// two states: what the change from one to the other adds to it.
+/// Node key -> bonded stake minus what open claims and enlistments lock. The invariant holds when all are
+/// zero. For a change between two states, the map holds what the change adds to each difference.
 using Bonds = std::map<PublicKey, base::Int128>;
 inline constexpr int kAdd = 1;
 inline constexpr int kSubtract = -1;
 
 void count_stake(Bonds& bonds, const PublicKey& node, const Stake& stake, int sign);
-/// What a job locks beside its claims and games.
+/// Counts what a job locks apart from its claims and games.
 void count_locked_by_job(Bonds& bonds, const StateView& state, const Hash256& id, int sign);
-/// What a record locks, if it is a claim or a game.
+/// Counts what a record locks if it is a claim or a game.
 void count_locked_by(Bonds& bonds, ByteView key, const std::optional<Bytes>& record, int sign);
 InvariantResult check_bonds(const Bonds& bonds);
 

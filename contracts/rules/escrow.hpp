@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job's escrow is, for views, audits and invariants: a job's record holds only a part of it.
+// The whole escrow of a job, for views, audits and invariants: the job's record holds only a part of it.
 #pragma once
 
 #include "contracts/rules/claim/tables.hpp"
@@ -10,7 +10,7 @@
 namespace assay::contracts {
 
 /// The buyer's money that is neither spent nor given back: what the job may still promise, and what is held
-/// for claims that are not decided. What a settled claim holds in its window is spent.
+/// for undecided claims. What a settled claim holds during its window counts as spent.
 inline Amount escrow_of(const StateView& state, const Job& job) {
     Amount escrow = job.escrow;
     const auto round = read_round_progress(state, job.id, job.round);

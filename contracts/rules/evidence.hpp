@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the state only names and the block log holds, for auditors: which transactions to look up, and the
-// records that were made of them. With those put back, a state says everything about its settled rounds.
+// Records that the state only names by their hash and that the block log holds, for auditors: which
+// transactions to look up, and the records made from them. With these records put back, a state is complete
+// for its settled rounds.
 #pragma once
 
 #include <optional>
@@ -11,17 +12,17 @@
 
 namespace assay::contracts {
 
-/// A record that is not in the state, or not whole.
+/// A record that the state does not hold, or holds only in part.
 struct Evidence {
     Bytes key;  ///< of the record, as it was before its round was settled
     LogPlace place;
 };
 
-/// Of all settled rounds, ascending by table, job and round.
+/// Lists the evidence of all settled rounds, ascending by table, job and round.
 std::vector<Evidence> list_evidence(const StateView& state);
 
-/// The record, made again of the bytes of its transaction. Nothing when they are another transaction, or do
-/// not give the record that the state names.
+/// Makes the record again from the bytes of its transaction. Returns nothing when the bytes are another
+/// transaction, or do not give the record that the state names.
 std::optional<Bytes> recover(const StateView& state, const Evidence& evidence, ByteView signed_transaction);
 
 }  // namespace assay::contracts

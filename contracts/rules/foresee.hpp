@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives views of the ledger what a block's height will cause, on a state that stays as it is.
+// Predicts, for views of the ledger, what a block's height will cause. The state does not change.
 #pragma once
 
 #include "contracts/rules/state/state.hpp"
@@ -7,8 +7,8 @@
 
 namespace assay::contracts {
 
-/// What begin_block (apply.hpp) would tell on this very state. The same work, but for writing what changes,
-/// and for the check that it conserves money, which is for what is written.
+/// The events that begin_block (apply.hpp) would report on this very state. Does the same work, but does not
+/// write the changes, and omits the conservation check, which is about what is written.
 Events foresee_block(const StateView& state, const BlockContext& block);
 
 }  // namespace assay::contracts

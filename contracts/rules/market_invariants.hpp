@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the check of a state what must hold of the market between jobs: every lot is leased or left, every
-// lease is of a job that goes on and a registered miner, and the clock is among the deadlines while it runs.
-// Internal to the rules.
+// The invariants of the market between jobs, for the check of a state: every lot is leased or left, every
+// lease belongs to a job that goes on and to a registered miner, and the clock is among the deadlines while
+// it runs. Internal to the rules.
 #pragma once
 
 #include <set>
@@ -13,13 +13,13 @@ namespace assay::contracts {
 
 bool is_of_market(Table table);
 
-/// Of the whole state.
+/// Checks the whole state.
 InvariantResult check_market(const StateView& state);
-/// The same after a change, as long as it held before: reads what the change touched, and the leases of
-/// `jobs`, whose records did change.
+/// Checks the same after a change, if it held before. Reads what the change touched, and the leases of
+/// `jobs`, the jobs whose records changed.
 InvariantResult check_market(const StateView& before, const Overlay& changes, const std::set<Hash256>& jobs);
 
-/// Whether the deadline is the market's, and its clock is due then.
+/// Whether the deadline is the market's and the market's clock is due at that height.
 bool is_market_due(const StateView& state, const Deadline& deadline);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the escrow of a job lasts, for buyers and views: so that it is topped up before a round cannot
-// begin.
+// How long the escrow of a job lasts, so that buyers and views see when it must be topped up before a round
+// cannot begin.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace assay::contracts {
 
-/// Rounds that can still begin before the escrow ends the job. A round begins only when the escrow covers its
-/// dearest course, whatever the rounds before it cost.
+/// The rounds that can still begin before the escrow runs out and ends the job. A round begins only when the
+/// escrow covers its dearest course, whatever the rounds before it cost.
 struct Runway {
     std::uint64_t rounds_left = 0;         ///< that have not begun
     Amount dearest_round;                  ///< the most that one can take from the escrow
@@ -34,15 +34,16 @@ struct Runway {
     }
 };
 
-/// Rounds that begin while `escrow` covers one at its dearest, each taking `cost`.
+/// How many of `left` rounds can begin when each takes `cost`: one begins while `escrow` still covers
+/// `dearest`.
 inline std::uint64_t rounds_from(Amount escrow, Amount dearest, Amount cost, std::uint64_t left) {
     if (escrow < dearest) return 0;
     if (cost.is_zero()) return left;
     return std::min(left, (escrow.units() - dearest.units()) / cost.units() + 1);
 }
 
-/// Nothing of a job that is over. A running round counts as taking its dearest course in the first case, and
-/// the mean in the second. Before the auction the price is the cap.
+/// Returns nothing for a job that is over. A running round counts as taking its dearest course for
+/// at_dearest, and the mean for at_mean. Before the auction the price is the cap.
 inline std::optional<Runway> runway_of(const StateView& state, const Job& job) {
     if (is_over(job.phase)) return std::nullopt;
     const Amount price =

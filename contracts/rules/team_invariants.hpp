@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a job that a team's member submitted. Internal to the rules.
+// The invariant of a job that a team's member submitted. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/claim_invariants.hpp"
@@ -7,7 +7,7 @@
 
 namespace assay::contracts {
 
-/// What a job that has not ended took from its sponsor counts against its member's total.
+/// Checks that what a job took from its sponsor counts against its member's total, until the job has ended.
 inline InvariantResult check_member(const StateView& state, const Job& job) {
     if (job.additions.by_member.is_zero() || job.phase == JobPhase::kEnded) return {};
     const auto member = read_team_member(state, job.buyer, submitter_of(state, job));

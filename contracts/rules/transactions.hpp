@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transaction as bytes: which payloads there are, what is signed, how it is encoded; for senders, nodes and
-// the rules. A transaction is `SignedTransaction{body, signature}`; the signature covers the received body
-// bytes under domain "assay/tx/v1" and the chain id, and the body is `type, sender, nonce, expiry, payload`.
-// The payloads are in the transactions.hpp of each subject.
+// The encoding of a transaction, for senders, nodes and the rules: which payloads exist, and what is signed.
+// A transaction is `SignedTransaction{body, signature}`; the signature covers the received body bytes under
+// domain "assay/tx/v1" and the chain id, and the body is `type, sender, nonce, expiry, payload`. The payloads
+// are in the transactions.hpp of each subject.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ using base::ByteView;
 
 inline constexpr std::string_view kTxDomain = "assay/tx/v1";
 
-/// The id of a transaction: the signature is no part of it.
+/// The id of a transaction. The signature is not part of it.
 Hash256 transaction_id(ByteView body);
 
 using Payload = std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, VerifierRegister,
@@ -35,7 +35,7 @@ using Payload = std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, 
 
                              LotSeal, LotOpen, LotWithdraw, BidSeal, BidOpen, LeaseTake>;
 
-/// The job a payload is about; zero for those about none.
+/// The job that a payload is about; zero when it is about none.
 Hash256 job_of(const Payload& payload);
 TxType type_of(const Payload& payload);
 
@@ -58,7 +58,8 @@ struct SignedTransaction {
     }
 };
 
-/// The bytes to hand to the ledger: encode(SignedTransaction). body.sender must be key.public_key().
+/// The bytes to submit to the ledger: encode(SignedTransaction). REQUIRES that body.sender is
+/// key.public_key().
 Bytes sign_transaction(const TxBody& body, const base::SecretKey& key, std::string_view chain);
 /// The proof that NodeRegister asks for.
 Signature prove_node_key(const base::SecretKey& node, const PublicKey& owner, std::string_view chain);

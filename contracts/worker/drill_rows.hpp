@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles, commands and the worker the table of planted faults: what each is called, and what it needs.
+// The table of planted faults, for roles, commands and the worker: the name of each, and what it needs.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace assay::worker {
 
-/// What a planted fault needs beside its segment.
+/// What a planted fault needs in addition to its segment.
 enum class DrillNeeds : std::uint8_t {
     kNothing,
     kTensor,       ///< a tensor and an element of it
@@ -24,15 +24,15 @@ struct DrillRow {
     DrillNeeds needs;
 };
 
-/// One row a kind, in the order of the kinds.
+/// One row for each kind, in the order of the kinds.
 std::span<const DrillRow> drill_rows();
 const DrillRow& row_of(DrillKind kind);
-/// Null: there is none of this name.
+/// The row of this name; null when there is none.
 const DrillRow* find_drill(std::string_view name);
 /// "lazy, flip, … or bad-finalise".
 std::string drill_names();
 
-/// Why a job of so many slots has no such fault in that round; empty when it has.
+/// Why this fault is impossible in that round of a job of so many slots; empty when it is possible.
 std::string unplantable(DrillKind kind, std::uint32_t round, std::uint32_t slots);
 
 }  // namespace assay::worker

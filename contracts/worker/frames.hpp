@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a role and its assay-worker the records that they exchange (docs/architecture.md, "worker
-// frames"). A frame is a 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number,
-// little-endian), then one marker byte for each 250 descriptors (rounded up) that carries them, then the
-// payload: the canonical encoding of one record below. Bulk bytes travel as passed descriptors; each
-// record says which, in order. Every request is answered by zero or more Progress and Boundary frames and
-// then by one answer or one Refusal, all carrying the request's number. Requests are worked on one at a
-// time, in order; Cancel is read at once.
+// The records that a role and its assay-worker exchange (docs/architecture.md, "worker frames"). A frame is a
+// 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number, little-endian), then one
+// marker byte for each 250 descriptors (rounded up) that carries them, then the payload: the canonical
+// encoding of one record below. Bulk bytes travel as passed descriptors; each record says which, in order.
+// The answer to a request is zero or more Progress and Boundary frames, and then one answer or one Refusal,
+// all with the request's number. The worker handles requests one at a time, in order; it reads Cancel at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ inline constexpr std::uint16_t kMaxDescriptors = 257;
 inline constexpr std::size_t kMaxStateFiles = 6;
 /// No state, update or token file is larger; a descriptor that names more is refused unread.
 inline constexpr std::size_t kMaxBulk = std::size_t{64} << 30;
-/// Bytes of the sentence that says what to do about a refusal.
+/// The most bytes of the sentence that says what to do about a refusal.
 inline constexpr std::size_t kMaxFix = 1024;
 
 enum class FrameKind : std::uint16_t {
@@ -73,9 +73,9 @@ enum class FrameKind : std::uint16_t {
 
 /// Why the worker did not do what it was asked. Frozen numbers.
 enum class RefusalReason : std::uint8_t {
-    kBadFrame = 1,        ///< not a frame of this protocol; the worker ends after saying so
+    kBadFrame = 1,        ///< not a frame of this protocol; the worker ends after this refusal
     kNoJob = 2,           ///< a request that needs an open job, and none is open
-    kBadRequest = 3,      ///< fields or descriptors that contradict each other or the job
+    kBadRequest = 3,      ///< its fields or descriptors contradict each other or the job
     kBadBytes = 4,        ///< a state, update or token file that is not what it should be
     kCancelled = 5,       ///< Cancel came before the answer
     kNotSupported = 6,    ///< the worker knows the request and cannot do it; nothing is answered so today
@@ -83,16 +83,16 @@ enum class RefusalReason : std::uint8_t {
     kInternal = 8,        ///< memory ran out, or a bug of ours
     kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
     kMachine = 10,        ///< this machine, as it is set up, cannot do it (a memory budget that is too small)
-    kUnsound = 11,  ///< this machine computes by another law than the job's: nothing that it says counts
-    kLost = 12,     ///< the device does not answer any more: what it gave before is right
+    kUnsound = 11,  ///< this machine computes by another law than the job's, so none of its answers count
+    kLost = 12,     ///< the device no longer answers; what it gave before is right
 };
 
-/// Whose doing a refusal is. What a role does about one follows from this alone (node/roles/worker_refusals).
+/// The cause of a refusal. Only this decides what a role does about one (node/roles/worker_refusals).
 enum class RefusalCause : std::uint8_t {
-    kPassing,  ///< nobody's: the request was cancelled, or the job is not open
+    kPassing,  ///< nobody: the request was cancelled, or the job is not open
     kBytes,    ///< the bytes that came with the request
     kRequest,  ///< its fields, which the ledger's rules should not have let through, or our own build
-    kResult,   ///< the inputs': the request was done, and what comes out is not finite
+    kResult,   ///< the inputs: the request was done, but its result is not finite
     kMeans,    ///< this machine's memory, settings or patience; another machine may do it
     kUnsound,  ///< this machine's bits
     kLost,     ///< its device, which has gone
@@ -115,8 +115,8 @@ struct Hello {
     }
 };
 
-/// Makes this the worker's job; an earlier one is dropped.
-/// Descriptors: training token file, held-out token file.
+/// Makes this the worker's job, and drops an earlier one. Descriptors: training token file, held-out token
+/// file.
 struct OpenJob {
     static constexpr FrameKind kKind = FrameKind::kOpenJob;
     std::string chain_id;  ///< drills are refused unless it begins with "devnet"
@@ -131,9 +131,9 @@ struct Opened {
     static constexpr FrameKind kKind = FrameKind::kOpened;
     std::uint64_t parameters = 0;
     std::uint64_t work_units = 0;  ///< of one slot's round
-    /// Memory of a step here, as planned: three arrays of the slot's state (parameters, both moments) and
-    /// the step's own buffers. Not in it: states that are read, written or hashed between steps, the tokens,
-    /// the program itself.
+    /// The planned memory of a step on this machine: three arrays of the slot's state (parameters, both
+    /// moments) and the step's own buffers. It does not include states that are read, written or hashed
+    /// between steps, the tokens, or the program itself.
     std::uint64_t step_bytes = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -144,8 +144,8 @@ struct Opened {
 std::string step_memory(const Opened& opened);
 
 /// Asks for the base state of round 0. Descriptor: the file of JobSpec::initial_blob, when the job names one;
-/// it is checked (blob id, shape, finite numbers, step 0, no momentum) and given back. Answer: BaseState,
-/// whose root the asker compares with the one that the job names.
+/// the worker checks it (blob id, shape, finite numbers, step 0, no momentum) and returns it. Answer:
+/// BaseState; the role compares its root with the one that the job names.
 struct Initial {
     static constexpr FrameKind kKind = FrameKind::kInitial;
     template <class Self, class V>
@@ -156,8 +156,8 @@ struct Initial {
 struct BaseStateFrame {
     static constexpr FrameKind kKind = FrameKind::kBaseState;
     base::Hash256 root;
-    /// Of the merged slots, in the order of the request: program::update_clip. Empty where none was merged,
-    /// or the job has no norm bound.
+    /// program::update_clip of the merged slots, in the order of the request. Empty when none was merged, or
+    /// the job has no norm bound.
     std::vector<std::uint32_t> clips = {};
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -165,20 +165,20 @@ struct BaseStateFrame {
     }
 };
 
-/// A planted fault of one segment, for showing that faults are found; never accepted outside a devnet. The
-/// trace that follows is true to the false state. Names: contracts/worker/drill_rows.hpp.
+/// A planted fault of one segment, to show that faults are found; never accepted outside a devnet. The rest
+/// of the trace is computed correctly from the false state. Names: contracts/worker/drill_rows.hpp.
 enum class DrillKind : std::uint8_t {
-    kLazy = 1,       ///< skip the segment's steps; its end is its start plus small noise, losses are made up
-    kFlip = 2,       ///< turn over one bit of one parameter
-    kUlp = 3,        ///< move one parameter to the next binary32 number
-    kZero = 4,       ///< compute nothing; the segment ends with the round's base: in the last one, no update
-    kNoise = 5,      ///< compute nothing; the segment ends with random numbers
-    kSkip = 6,       ///< skip the segment's steps; its end is its start, losses are made up
-    kStale = 7,      ///< train on from the base of round 0, in round 1 that of the round before
-    kShard = 8,      ///< train on the batches of the next slot: byte for byte that slot's work
+    kLazy = 1,   ///< skip the segment's steps; its end is its start plus small noise, losses are made up
+    kFlip = 2,   ///< flip one bit of one parameter
+    kUlp = 3,    ///< move one parameter to the next binary32 number
+    kZero = 4,   ///< compute nothing; the segment ends with the round's base: in the last one, no update
+    kNoise = 5,  ///< compute nothing; the segment ends with random numbers
+    kSkip = 6,   ///< skip the segment's steps; its end is its start, losses are made up
+    kStale = 7,  ///< continue training from the base of round 0, which in round 1 is that of the round before
+    kShard = 8,  ///< train on the batches of the next slot: byte for byte that slot's work
     kReplay = 9,     ///< the segment's end as this worker trained it in the round before, from round 0's base
     kPlace = 10,     ///< the boundary's root is of the true numbers and the counters of another step
-    kFinalise = 11,  ///< hand in the update with all signs turned over; the segment does not matter
+    kFinalise = 11,  ///< hand in the update with all signs inverted; the segment does not matter
     kOperator = 12,  ///< move one number of an operator's first output by one ulp, right after it ran
 };
 
@@ -207,7 +207,7 @@ struct Train {
     std::uint32_t slot = 0;
     std::optional<program::TraceRecord> resume;  ///< Boundary::so_far of the boundary to go on from
     std::vector<Drill> drills;
-    base::Hash256 carried_in = {};  ///< root of what the slot goes on with; zero: nothing
+    base::Hash256 carried_in = {};  ///< root of what the slot carries in; zero when nothing
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.round, self.slot, self.resume, self.drills, self.carried_in);
@@ -225,8 +225,9 @@ struct Progress {
     }
 };
 
-/// A segment has ended. Descriptors: head and arrays of the slot state at boundary `index`. Keep them until
-/// the window for checks of the round closes: they answer an audit's question and resume a killed worker.
+/// A segment has ended. Descriptors: head and arrays of the slot state at boundary `index`. The role keeps
+/// them until the window for checks of the round closes: they serve audits, and a killed worker resumes from
+/// them.
 struct Boundary {
     static constexpr FrameKind kKind = FrameKind::kBoundary;
     std::uint32_t index = 0;  ///< 1 … segments; boundary 0 is the base state itself
@@ -250,18 +251,18 @@ struct Trained {
     }
 };
 
-/// Computes one audit unit; whoever asks compares it with what is claimed, if it knows that.
-/// Descriptors: segment 0: base state of the round and, with `carried_in`, head and carried arrays of the
-/// slot state that it comes from. Segment s > 0: slot state of boundary s. Finalise: base state of the round,
-/// head and those arrays of the state at the last boundary that it reads (RoundPlan::start). A head that is
-/// none of the job's comes without arrays.
+/// Computes one audit unit. The role compares it with the claim, if it knows the claim. Descriptors for
+/// segment 0: base state of the round and, with `carried_in`, head and carried arrays of the slot state from
+/// which they come. Segment s > 0: slot state of boundary s. Finalise: base state of the round, and of the
+/// state at the last boundary the head and the arrays that it reads (RoundPlan::start). A head that is not
+/// one of the job's comes without arrays.
 struct Replay {
     static constexpr FrameKind kKind = FrameKind::kReplay;
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     std::uint32_t unit = 0;
-    base::Hash256 start_root;  ///< that the state at its boundary must have; segment 0 ignores it
-    base::Hash256 carried_in;  ///< root of what segment 0 goes on with; zero: nothing
+    base::Hash256 start_root;  ///< the root that the state at its boundary must have; segment 0 ignores it
+    base::Hash256 carried_in;  ///< root of what segment 0 carries in; zero when nothing
     bool want_end_state = false;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -270,16 +271,16 @@ struct Replay {
 };
 
 enum class UnitVerdict : std::uint8_t {
-    kComputed = 1,     ///< from its start to its end
-    kMisplaced = 2,    ///< the start has its root and cannot stand at its boundary: nothing follows from it
-    kUnavailable = 3,  ///< the start has not its root: nothing can be computed
+    kComputed = 1,   ///< from its start to its end
+    kMisplaced = 2,  ///< the start has its root but is impossible at its boundary, so nothing follows from it
+    kUnavailable = 3,  ///< the start does not have its root, so nothing can be computed
 };
 
 /// Descriptors: with `want_end_state`, the computed end (slot state, or update file).
 struct Replayed {
     static constexpr FrameKind kKind = FrameKind::kReplayed;
     UnitVerdict verdict = UnitVerdict::kComputed;
-    UnitParts parts;  ///< of kMisplaced the unit root alone; of kUnavailable all zero
+    UnitParts parts;  ///< for kMisplaced only the unit root; for kUnavailable all zero
     std::string why;  ///< one sentence for people; empty when computed
     std::uint64_t nanoseconds = 0;
     template <class Self, class V>
@@ -308,8 +309,8 @@ struct Merge {
     }
 };
 
-/// Mean loss over the held-out sequences that a round's beacon draws (program::drawn_held_out); without one
-/// over the first `max_sequences` (0: all). Descriptor: a base state.
+/// Asks for the mean loss over the held-out sequences that a round's beacon draws (program::drawn_held_out),
+/// or without a beacon over the first `max_sequences` (0: all). Descriptor: a base state.
 struct Evaluate {
     static constexpr FrameKind kKind = FrameKind::kEvaluate;
     std::uint64_t max_sequences = 0;
@@ -323,14 +324,15 @@ struct Evaluate {
 struct Evaluated {
     static constexpr FrameKind kKind = FrameKind::kEvaluated;
     std::uint32_t loss_bits = 0;
-    std::uint64_t tokens = 0;  ///< target tokens that the mean is over
+    std::uint64_t tokens = 0;  ///< target tokens over which the mean is taken
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.loss_bits, self.tokens);
     }
 };
 
-/// kCarried: head and carried arrays of a slot's last state, of which the root is that of what it hands on.
+/// The kind of a state or update. kCarried: head and carried arrays of a slot's last state; its root is that
+/// of what the slot carries out.
 enum class BulkKind : std::uint8_t { kBaseState = 1, kSlotState = 2, kUpdate = 3, kCarried = 4 };
 
 /// Asks for the root of a state or an update. Descriptors: its file, or files. Answer: Rooted.
@@ -374,16 +376,17 @@ struct Sampled {
     }
 };
 
-/// Asks what a player of a dispute has to know of steps of a slot. Descriptors: as Replay of the question's
-/// segment; with `from_step` head and arrays of a slot state of that segment instead, which stands at the
-/// step or before it. Answer: Descended.
+/// Asks what a player of a dispute has to know about steps of a slot. Descriptors: as for Replay of the
+/// question's segment; or with `from_step` head and arrays of a slot state of that segment at the step or
+/// before it. Answer: Descended.
 struct Descend {
     static constexpr FrameKind kKind = FrameKind::kDescend;
     dispute::Question question;
-    base::Hash256 start_root;  ///< that the slot state must have; a segment 0 from its base ignores it
-    base::Hash256 carried_in;  ///< root of what segment 0 goes on with; zero: nothing
+    /// The root that the slot state must have; a segment 0 from its base ignores it.
+    base::Hash256 start_root;
+    base::Hash256 carried_in;  ///< root of what segment 0 carries in; zero when nothing
     bool from_step = false;
-    /// Answers with the slot state before question.at.step alone, for `from_step` of the next question.
+    /// Asks only for the slot state before question.at.step, for `from_step` of the next question.
     bool want_state = false;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -391,9 +394,9 @@ struct Descend {
     }
 };
 
-/// The same of an array. Descriptors, of an update: base state of the round, head and arrays of the state at
-/// the last boundary, as Replay of `finalise`. Of a merge: base state, then an update for each entry, in
-/// order. Of a clip: its update. Answer: Descended.
+/// The same for an array. Descriptors for an update: base state of the round, head and arrays of the state at
+/// the last boundary, as for Replay of `finalise`. For a merge: base state, then an update for each entry, in
+/// order. For a clip: its update. Answer: Descended.
 struct DescendArray {
     static constexpr FrameKind kKind = FrameKind::kDescendArray;
     struct Entry {
@@ -408,8 +411,8 @@ struct DescendArray {
     };
     dispute::ArrayQuestion question;
     std::uint32_t round = 0;
-    base::Hash256 end_root;     ///< of an update: that the last boundary must have
-    std::vector<Entry> merged;  ///< ascending slots; of a clip one
+    base::Hash256 end_root;     ///< for an update: the root that the last boundary must have
+    std::vector<Entry> merged;  ///< ascending slots; one for a clip
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.question, self.round, self.end_root, self.merged);
@@ -427,7 +430,8 @@ struct Descended {
     }
 };
 
-/// Ends the request with this frame's number, at the next step's end. It is answered by its Refusal.
+/// Ends the request with this frame's number at the end of the next step. The answer is that request's
+/// Refusal.
 struct Cancel {
     static constexpr FrameKind kKind = FrameKind::kCancel;
     template <class Self, class V>
@@ -451,13 +455,14 @@ using Message = std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Tr
 
 FrameKind kind_of(const Message& message);
 
-/// The record of this kind that `payload` encodes. kBadVariant for a kind that does not exist, kTooLong above
-/// kMaxPayload and for lists above their bounds; otherwise as the canonical codec refuses.
+/// The record of this kind that `payload` encodes. Fails with kBadVariant for a kind that does not exist,
+/// with kTooLong above kMaxPayload and for lists above their bounds, and otherwise as the canonical codec
+/// does.
 base::Result<Message, base::DecodeError> decode_message(std::uint16_t kind, base::ByteView payload);
 
 base::Bytes encode_message(const Message& message);
 
-/// Descriptors that a well-formed frame with this message carries: {least, most}.
+/// The least and the most descriptors of a well-formed frame with this message.
 std::pair<std::size_t, std::size_t> descriptor_bounds(const Message& message);
 
 /// True for the frame that ends a request: an answer or a Refusal.

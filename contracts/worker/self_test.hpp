@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles and workers the root that every sound machine and build computes for tiny jobs of both
-// families in both profiles (one slot's round each, all operators).
+// The root that every sound machine and build computes for tiny jobs of both families in both profiles (one
+// slot's round each, all operators). For roles and workers.
 #pragma once
 
 #include "contracts/base/hash.hpp"

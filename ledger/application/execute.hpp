@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block does to the state, for whoever makes, judges or executes one again: the same code everywhere.
+// What a block does to the state. Making, judging and replaying a block all use this code.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace assay::ledger {
 
-/// Why the rules allow no such block.
+/// Why the rules do not allow a block.
 enum class BlockFault : std::uint8_t {
     kWrongHeight = 1,         ///< it does not follow the last block
     kRefusedTransaction = 2,  ///< it holds a transaction that the rules refuse (decision 10)
@@ -31,31 +31,33 @@ struct Rejection {
     std::string what;  ///< about "the block", without its height
 };
 
-/// Executes a block's transactions on `overlay`: their cost, begin_block, each of them, and the invariants of
-/// what they changed, which must have held under the overlay. A block that is rejected leaves the overlay in
-/// no particular state. Error kVerification names the broken invariant: the program is wrong, not the block.
+/// Executes a block on `overlay`: checks the transactions' cost, runs begin_block and each transaction, and
+/// checks the invariants of what they changed. REQUIRES that the invariants held under the overlay. A
+/// rejected block leaves the overlay in an unspecified state. The error kVerification names a broken
+/// invariant; then the program is wrong, not the block.
 Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine& machine,
                                                              contracts::Overlay& overlay,
                                                              const Position& position,
                                                              const std::vector<Bytes>& transactions);
 
-/// Nobody pays for a refused candidate, and finding out that it is refused costs what executing it would. So
-/// a proposal executes candidates that together cost at most this many times what a block may hold, refused
-/// ones included: however many are refused, there is work left for a whole block.
+/// Nobody pays for a refused candidate, but finding out that it is refused costs as much as executing it. So
+/// a proposal executes candidates, refused ones included, that together cost at most this many times what a
+/// block may hold. Even when the refused ones cost as much as a whole block, work for a whole block is left.
 inline constexpr std::uint64_t kProposalWork = 2;
 
-/// What an engine allows a block besides the rules' own limit.
+/// The limits of an engine for a block, besides the rules' own limit.
 struct ProposalLimits {
     std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< of its transactions
 };
 
-/// The transactions of a block that the rules allow, with what they do.
+/// The transactions of an allowed block, with what they do.
 struct Prepared {
     std::vector<Bytes> transactions;
     BlockResults results;                    ///< of `transactions`
-    std::vector<TransactionResult> refused;  ///< candidates that are in no block
-    std::size_t decided = 0;  ///< candidates from the first on that are in either; the rest found no room
-    std::uint64_t work = 0;   ///< units that the decided ones cost, at least one each
+    std::vector<TransactionResult> refused;  ///< candidates that were refused; not in the block
+    /// How many candidates from the first on are in either list; the rest found no room.
+    std::size_t decided = 0;
+    std::uint64_t work = 0;  ///< units that the decided ones cost, at least one each
 };
 
 /// Takes candidates in their order, leaves out those that the rules refuse, and stops at the first for which
@@ -65,18 +67,18 @@ Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay&
                                 const Position& position, const std::vector<Bytes>& candidates,
                                 const ProposalLimits& limits = {});
 
-/// Executes a stored block again and checks that the rules allow it, results root and state root; changes
-/// `state` and `tree`, neither when it gives an error. `changes` and `history`, where asked for, are what it
-/// changed and what it handed over. The caller has run check_block.
+/// Executes a stored block again, and checks that the rules allow it, its results root and its state root.
+/// Changes `state` and `tree`, or neither on an error. Fills `changes` and `history`, if not null, with what
+/// the block changed and what it handed over. REQUIRES that check_block passed.
 Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::MemoryState& state,
                                    StateTree& tree, const std::string& chain_id, const Block& block,
                                    std::map<Bytes, std::optional<Bytes>>* changes = nullptr,
                                    contracts::History* history = nullptr);
 
-/// The error for a block that was decided on and that the rules reject all the same.
+/// The error for a block that was decided on although the rules reject it.
 base::Failed<base::Error> rejected(std::uint64_t height, const Rejection& rejection);
 
-/// kVerification when executing a block gave other roots than its header commits to.
+/// Fails with kVerification when executing a block gave other roots than its header has.
 Outcome<void> check_roots(const Header& header, const Hash256& results_root, const Hash256& state_root);
 
 }  // namespace assay::ledger

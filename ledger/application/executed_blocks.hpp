@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a process that follows one chain many times in one thread, as a simulation does, a memory of the
-// blocks that it executed: each is checked and executed once and not once for each follower.
+// A cache of executed blocks, for a process that follows one chain many times in one thread, as a simulation
+// does. Each block is checked and executed once, not once for each follower.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace assay::ledger {
 
-/// A block that passed every check on top of a verified state, and what it made of it.
+/// A block that passed every check on top of a verified state, and what it did to that state.
 struct ExecutedBlock {
     Hash256 tip, state_root;  ///< of the state before it
     Bytes block;              ///< encoded
@@ -25,13 +25,13 @@ struct ExecutedBlock {
     std::uint64_t time_ms = 0;   ///< of its header
     contracts::Events events;
 
-    /// REQUIRES the state before it. Everything of `state` is then that after it.
+    /// Turns the state before the block into the state after it. REQUIRES the state before it.
     void apply_to(VerifiedState& state) const;
 };
 
-/// While one lives, followers of its thread ask it first. What it answers is exact: the state that a block
-/// stands on is named by its last block, whose hash leads to the genesis, and by its root, and the block's
-/// bytes are compared whole. One inside another's life takes its place.
+/// While one exists, followers in its thread ask it first. A hit is exact: the state under a block is
+/// identified by the hash of its last block, which leads to the genesis, and by its root, and the block's
+/// bytes are compared whole. A second object takes the place of the first while it exists.
 class ExecutedBlocks {
 public:
     ExecutedBlocks();
@@ -39,13 +39,13 @@ public:
     ExecutedBlocks& operator=(const ExecutedBlocks&) = delete;
     ~ExecutedBlocks();
 
-    /// Null: this thread remembers none.
+    /// The cache of this thread; null when there is none.
     static ExecutedBlocks* of_this_thread();
 
-    /// Null: this block was not executed on this state, or long ago.
+    /// Null when this block was not executed on this state, or too long ago.
     [[nodiscard]] std::shared_ptr<const ExecutedBlock> find(const VerifiedState& before,
                                                             ByteView block) const;
-    /// REQUIRES a block that passed every check.
+    /// Adds a block. REQUIRES that it passed every check.
     void remember(ExecutedBlock executed);
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives engines StateMachine, what they need of the rules and nothing else. RulesMachine
-// (rules_machine.hpp) binds it to contracts/rules; tests bind it to a counter. Every function is a pure
-// function of its arguments.
+// StateMachine is the interface of the rules that engines need. RulesMachine (rules_machine.hpp) implements
+// it with contracts/rules; tests implement it with a counter. Every function is a pure function of its
+// arguments.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@
 
 namespace assay::ledger {
 
-/// Where a block stands: all that rules may know of their surroundings.
+/// The chain and height of a block: all that the rules may know about their surroundings.
 struct Position {
     std::string chain_id;
     std::uint64_t height = 0;  ///< of the block being made; the first is 1
 };
 
-/// What a transaction says about itself, signature checked.
+/// What a transaction states about itself, with its signature checked.
 struct TransactionInfo {
     Hash256 id;
     PublicKey sender;  ///< the account whose nonce it uses
@@ -37,48 +37,48 @@ class StateMachine {
 public:
     virtual ~StateMachine() = default;
 
-    /// Whether this process can execute the rules as everybody does: asked when a ledger or a stored state is
-    /// opened. kPreflight names what differs and what to do.
+    /// Checks that this process executes the rules as everyone else does. Called when a ledger or a stored
+    /// state is opened. The error kPreflight names what differs and what to do.
     [[nodiscard]] virtual Outcome<void> check_machine() const { return {}; }
-    /// The part of it that may change while the process runs, of the calling thread: asked before a block's
-    /// transactions and behind them, before anything of them is voted for or stored.
+    /// Checks the part of it that may change while the process runs, for the calling thread. Called before
+    /// and after a block's transactions, and before any result of them is voted for or stored.
     [[nodiscard]] virtual Outcome<void> check_thread() const { return {}; }
 
-    /// Fills an empty state from what the genesis file says: chain id, validators, and the encoded
-    /// configuration of the rules, which must agree with them.
+    /// Fills an empty state from the genesis file: chain id, validators, and the encoded configuration of the
+    /// rules, which must agree with them.
     virtual Outcome<void> genesis(contracts::State& state, const Genesis& genesis) const = 0;
 
     /// Checks form and signature only. The error is the rule that refused it.
     virtual base::Result<TransactionInfo, contracts::Reason> inspect(const std::string& chain_id,
                                                                      ByteView transaction) const = 0;
 
-    /// What executing a transaction costs, in units, from its bytes alone; of any bytes.
+    /// The cost of executing a transaction, in units, only from its bytes. Accepts any bytes.
     virtual std::uint64_t cost(ByteView transaction) const = 0;
     /// The units that the transactions of one block may cost together.
     virtual std::uint64_t block_limit() const = 0;
 
-    /// The nonce that the next transaction of `sender` must carry. The error is kUnknownSender when the state
-    /// knows no such sender: no transaction of it could be applied.
+    /// The nonce that the next transaction of `sender` must carry. Fails with kUnknownSender when the state
+    /// does not know the sender, so that no transaction of it could be applied.
     virtual base::Result<std::uint64_t, contracts::Reason> next_nonce(const contracts::StateView& state,
                                                                       const PublicKey& sender) const = 0;
 
-    /// Everything that happens because of the height alone. Returns encoded events.
+    /// Does everything that happens only because of the height. Returns encoded events.
     virtual std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const = 0;
 
     /// Applies one transaction; a refused one (code not 0) leaves the state as it was.
     virtual TransactionResult apply(contracts::State& state, const Position& position,
                                     ByteView transaction) const = 0;
 
-    /// Whether this program can go on from `state`, which another version may have written. Asked once, when
-    /// a stored state is opened and before anything else is read of it. The error names both versions.
+    /// Checks that this program can go on from `state`, which another version may have written. Called once,
+    /// when a stored state is opened, before anything else is read from it. The error names both versions.
     virtual Outcome<void> check_schema(const contracts::StateView& state) const = 0;
 
-    /// The whole state; checked when a ledger or a stored state is opened, and by audits after every block.
-    /// The error names the broken invariant.
+    /// Checks the invariants of the whole state. Called when a ledger or a stored state is opened, and by
+    /// audits after every block. The error names the broken invariant.
     virtual Outcome<void> check_invariants(const contracts::StateView& state) const = 0;
 
-    /// The same of the state after `changes`, given that it held of the state under them; checked on every
-    /// block in production. Costs what the changes touch, not what the state holds.
+    /// Checks the same for the state after `changes`, if it held for the state under them. Called for every
+    /// block in production. The cost depends on what the changes touch, not on the size of the state.
     virtual Outcome<void> check_changes(const contracts::Overlay& changes) const = 0;
 
     /// The next height at which begin_block has something to do, if any: engines make empty blocks up to it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a ledger node and its followers the marketplace's rules (contracts/rules) as a StateMachine.
-// Stateless.
+// The marketplace's rules (contracts/rules) as a StateMachine, for a ledger node and its followers. It has no
+// state.
 #pragma once
 
 #include "ledger/application/machine.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives chains and followers VerifiedState, the state after a block whose predecessors were all executed,
-// with its tree. The ledger's chain and every role's follower stand on one, and keep it in an index to
-// start from.
+// VerifiedState is the state after a block whose predecessors were all executed, with its tree. The ledger's
+// chain and every role's follower have one, and keep it in an index from which they start.
 #pragma once
 
 #include <memory>
@@ -22,7 +21,7 @@ struct VerifiedState {
     Hash256 tip;                ///< header hash at `height`; the genesis hash before block 1
     std::uint64_t time_ms = 0;  ///< of the header at `height`; 0 before block 1
 
-    /// What an index records of it.
+    /// What an index records about it.
     [[nodiscard]] IndexHead head(const Hash256& genesis) const {
         return {kIndexSchema, genesis, height, tip, tree.root(), time_ms};
     }
@@ -32,18 +31,18 @@ struct VerifiedState {
 Outcome<VerifiedState> genesis_state(const StateMachine& machine, const Genesis& genesis);
 
 struct StoredState {
-    std::unique_ptr<Index> index;        ///< open and in step with `state`; null when it cannot be used
-    std::optional<VerifiedState> state;  ///< there exactly when `index` is
+    std::unique_ptr<Index> index;        ///< open and at the height of `state`; null when it cannot be used
+    std::optional<VerifiedState> state;  ///< present exactly when `index` is
     std::string fault;                   ///< why it cannot be used; empty when there is nothing stored yet
 };
 
-/// Loads what `provider` holds, and believes it when it opens, has this schema and this genesis, its state
-/// has the root that its head names, and every invariant holds. Error kUsage: another process uses it;
-/// kVerification: it is the state of a program with another schema, and is left as it is.
+/// Loads what `provider` holds. Accepts it when it opens, has this schema and this genesis, its state has the
+/// root that its head names, and every invariant holds. Fails with kUsage when another process uses it, and
+/// with kVerification when it is the state of a program with another schema, which is left as it is.
 Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& machine,
                                 const Genesis& genesis);
 
-/// Stores `state` where nothing is stored. REQUIRES that no opened store is alive.
+/// Stores `state` in an empty store. REQUIRES that no opened store is alive.
 Outcome<std::unique_ptr<Index>> store_first(KeyValueProvider& provider, const VerifiedState& state,
                                             const Genesis& genesis);
 

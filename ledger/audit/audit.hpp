@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives auditors audits from files alone: no process runs, no index is opened, nothing is believed that is
-// not recomputed.
+// Audits a ledger from its files only: no process runs, no index is opened, and everything is recomputed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace assay::ledger {
 
-/// One thing that does not check. `where` names the block ("block 17") or the file.
+/// One failed check. `where` names the block ("block 17") or the file.
 struct AuditFailure {
     std::string where;
     std::string what;
@@ -33,17 +32,17 @@ struct AuditReport {
     Hash256 tip;
     std::uint64_t time_ms = 0;  ///< of the last header checked
     Hash256 state_root;
-    /// The highest anchor that this ledger bears out: no block up to it was cut off or replaced. Nothing: no
-    /// anchor was given that speaks of this ledger, and a log that ends too early looks like any other.
+    /// The highest anchor that this ledger confirms: no block up to it was cut off or replaced. Nothing when
+    /// no given anchor is about this ledger; then a log that ends too early cannot be detected.
     std::optional<std::uint64_t> anchored;
-    std::uint64_t strange_receipts = 0;  ///< found ones that other validators or another chain signed
+    std::uint64_t strange_receipts = 0;  ///< found receipts that other validators or another chain signed
     std::vector<AuditFailure> failures;  ///< empty: everything checks
     contracts::MemoryState state;        ///< after block `height`, recomputed; with its history
 
     [[nodiscard]] bool ok() const { return failures.empty(); }
 };
 
-/// A header hash that the auditor believes from elsewhere; at height 0 the genesis hash.
+/// A header hash that the auditor trusts from elsewhere; at height 0 the genesis hash.
 struct TrustedHeader {
     std::uint64_t height = 0;
     Hash256 hash;
@@ -51,8 +50,9 @@ struct TrustedHeader {
 
 /// How a receipt came to the audit.
 enum class ReceiptSource : std::uint8_t {
-    kGiven,  ///< for this ledger: one that its validators did not sign is a failure
-    kFound,  ///< in a home, which may have served another ledger before: such a one is only counted
+    kGiven,  ///< given for this ledger; one that its validators did not sign is a failure
+    kFound,  ///< found in a home, which may have served another ledger before; one that its validators did
+             ///< not sign is only counted
 };
 
 struct HeldReceipt {
@@ -61,17 +61,17 @@ struct HeldReceipt {
     Receipt receipt;
 };
 
-/// What the ledger must bear out, besides its own rules. Without any, a log that was cut at the end of a
-/// block is a right log of a shorter ledger: files alone cannot tell.
+/// What the ledger must confirm, besides its own rules. Without anchors, a log that was cut at the end of a
+/// block is a valid log of a shorter ledger; files alone cannot show the cut.
 struct Anchors {
     std::vector<TrustedHeader> headers;
     std::vector<HeldReceipt> receipts;
 };
 
 /// Checks a whole ledger in `home`: every byte of the log (frames, chain, header and transaction signatures,
-/// the three roots by executing again, invariants each block), the genesis file, and that it bears out every
-/// anchor. Stops at the first block that does not check, since nothing after it means anything. Error
-/// kNotFound: no ledger there.
+/// the three roots by executing again, invariants each block), the genesis file, and that the ledger confirms
+/// every anchor. Stops at the first block that fails, since nothing after it has a meaning. Fails with
+/// kNotFound when there is no ledger.
 Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string& home,
                                   const Anchors& anchors = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever asks about the past the states before a chain's blocks, which no node keeps: they are
-// executed again, and each block is checked as an audit checks it.
+// The states before a chain's blocks, which no node keeps, for questions about the past. The blocks are
+// executed again, and each is checked as in an audit.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace assay::ledger {
 
-/// Is shown the state before the block at `position`, which lives as long as the call. An error ends the
+/// Called with the state before the block at `position`, which is valid during the call. An error ends the
 /// walk.
 using StateVisitor =
     std::function<Outcome<void>(const contracts::StateView& before, const Position& position)>;
 
-/// Visits the states before the blocks 1 to `last` + 1, of which the last need not be there. kVerification: a
-/// block is not the one that follows, or executing it gives other roots than its header has. Invariants of
-/// the whole state are not checked.
+/// Visits the states before the blocks 1 to `last` + 1; the last of these blocks need not exist. Fails with
+/// kVerification when a block does not follow the one before, or executing it gives other roots than its
+/// header has. Does not check invariants of the whole state.
 Outcome<void> visit_states(const StateMachine& machine, const Genesis& genesis, const BlockReader& read,
                            std::uint64_t last, const StateVisitor& visit);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the audit of payments its check of bitmaps: who says that it holds which slots' bytes, and whether
-// that is a majority, counted again by code of its own (docs/concepts/round.md, storage).
+// Checks the bitmaps, for the audit of payments: who claims to hold which slots' bytes, and whether that is a
+// majority, counted again by separate code (docs/concepts/round.md, storage).
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace assay::ledger {
 
-/// Whether the judges that say that they hold the slot's bytes have more than half of the stake that has a
-/// say: the weights of all judges but those of the miner's owner.
+/// Whether the judges that claim to hold the slot's bytes have more than half of the relevant stake: the
+/// weights of all judges except those of the miner's owner.
 bool is_held(const contracts::StateView& state, const contracts::Job& job, const contracts::Round& round,
              const contracts::SlotRound& slot);
 
-/// Bitmaps of others than the round's judges, of another length, or with a bit of a slot that its poster has
-/// no say about. One sentence each; nothing when all is right.
+/// Finds bitmaps of others than the round's judges, of a wrong length, or with a bit of a slot that its
+/// poster may not name. One sentence each; none when all is right.
 std::vector<std::string> audit_bitmaps(const contracts::StateView& state, const contracts::Job& job,
                                        const contracts::Round& round);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the embedded engine, tests and benches Chain, the blocks of one validator. It keeps the block log,
-// signs headers, and drives the application through every block. The only writer of a ledger's files. One
-// strand; no threads, no clock.
+// Chain makes and keeps the blocks of one validator, for the embedded engine, tests and benches. It keeps the
+// block log, signs headers, and drives the application through every block. It is the only writer of a
+// ledger's files. One strand; no threads, no clock.
 #pragma once
 
 #include <memory>
@@ -20,41 +20,42 @@ struct ChainOptions {
     LogOptions log;
 };
 
-/// What became of an attempt to make a block.
+/// The result of an attempt to make a block.
 struct Appended {
     std::optional<Committed> block;          ///< nothing when there was nothing to put into one
-    std::vector<TransactionResult> refused;  ///< candidates that the rules refused: they are in no block
-    std::size_t decided = 0;                 ///< candidates from the first on that are in either
+    std::vector<TransactionResult> refused;  ///< candidates that the rules refused; they are in no block
+    std::size_t decided = 0;                 ///< how many candidates from the first on are in either
 };
 
-/// Whether a block without transactions is worth making: yes while a deadline is pending.
+/// Whether to make a block without transactions: only while a deadline is pending.
 enum class EmptyBlock : std::uint8_t { kSkip, kMake };
 
 class Chain {
 public:
     /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it) and name one
-    /// validator (kUsage: several need an engine that agrees on blocks). State is loaded from the index and
-    /// the blocks above it are executed again; an index that refuses or disagrees is deleted and rebuilt from
-    /// the log (notes() says so), once the log has given in memory all that its headers name. The invariants
-    /// of the whole state are checked here, so that later blocks need to check only what they change. Errors:
-    /// kNotFound (no genesis), kVerification (damaged log, acknowledged blocks missing, blocks that this
-    /// program does not execute to their roots: the chain began under an older schema, and its index is left
-    /// as it is). `disk`, `provider` and `machine` must outlive the chain.
+    /// validator (else kUsage: several need an engine that agrees on blocks). Loads the state from the index
+    /// and executes the blocks above it again. An index that does not open or does not match is deleted and
+    /// rebuilt from the log (notes() says so), but only after the log was executed in memory to the roots of
+    /// its headers. Checks the invariants of the whole state, so that later blocks need to check only what
+    /// they change. Fails with kNotFound (no genesis) or kVerification (damaged log, acknowledged blocks
+    /// missing, or blocks that this program does not execute to their roots; then the chain began under an
+    /// older schema, and its index is left as it is). `disk`, `provider` and `machine` must outlive the
+    /// chain.
     static Outcome<std::unique_ptr<Chain>> open(Disk& disk, KeyValueProvider& provider,
                                                 const StateMachine& machine, const std::string& home,
                                                 const ChainOptions& options = {});
 
     [[nodiscard]] const Genesis& genesis() const { return genesis_; }
-    /// The one who makes this chain's blocks.
+    /// The validator that makes this chain's blocks.
     [[nodiscard]] const PublicKey& sequencer() const { return genesis_.validators.validators.front().key; }
-    /// What the blocks mean.
+    /// The application that executes the blocks.
     [[nodiscard]] Application& application() { return *application_; }
     [[nodiscard]] const Application& application() const { return *application_; }
     [[nodiscard]] std::uint64_t height() const { return application_->info().height; }
     /// Header hash at height(); the genesis hash when there is no block yet.
     [[nodiscard]] Hash256 tip() const { return application_->info().block; }
     [[nodiscard]] Hash256 state_root() const { return application_->info().app_hash; }
-    /// Of the header at height(); 0 when there is no block yet.
+    /// The time of the header at height(); 0 when there is no block yet.
     [[nodiscard]] std::uint64_t time_ms() const { return application_->info().time_ms; }
     /// The state after block height(). Valid until the next append.
     [[nodiscard]] const contracts::StateView& state() const { return application_->state(); }
@@ -62,14 +63,14 @@ public:
     Outcome<Block> block(std::uint64_t height) const;
     /// Results of a block, from the index.
     Outcome<BlockResults> results(std::uint64_t height) const;
-    /// Where a transaction is and what became of it; nothing when it is in no block.
+    /// The place and result of a transaction; nothing when it is in no block.
     Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
 
-    /// Makes a signed block on top of the tip of those candidates that the application takes; returns when it
-    /// is durable. An error with stopped() false (too little free disk, or a time
-    /// that check_header_time refuses) changed nothing and may be tried
-    /// again. After any other error the chain is stopped: everything is refused and the process must end
-    /// (what is on disk is decided at the next open).
+    /// Makes a signed block on top of the tip from the candidates that the application takes; returns when it
+    /// is durable. After an error with stopped() false (too little free disk, or a time that
+    /// check_header_time refuses) nothing has changed, and the call may be repeated. After any other error
+    /// the chain is stopped: it refuses everything, and the process must end. The next open() decides what is
+    /// on disk.
     Outcome<Appended> append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,
                              const base::SecretKey& key, const ProposalLimits& limits = {});
 

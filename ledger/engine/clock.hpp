@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives engines EngineClock, where they get time from. Rules never see it.
+// EngineClock is the source of time for engines. Rules never see it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace assay::ledger {
 class EngineClock {
 public:
     virtual ~EngineClock() = default;
-    /// Never goes back; only differences mean anything.
+    /// Never goes back; only differences have a meaning.
     virtual std::uint64_t monotonic_ms() = 0;
     /// Unix epoch; may jump.
     virtual std::uint64_t wall_ms() = 0;

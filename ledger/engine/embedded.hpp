@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a node that needs no quorum EmbeddedEngine, in which one validator, the sequencer, orders
-// everything. It drives the application and knows nothing else of the rules. It is trusted for liveness,
-// not for results: blocks and receipts are signed, and anybody can execute the log again. No threads
-// inside: the owner calls it on one strand.
+// EmbeddedEngine is the engine of a node that needs no quorum: one validator, the sequencer, orders
+// everything. It drives the application and knows nothing else about the rules. It is trusted for liveness,
+// not for results: blocks and receipts are signed, and anybody can execute the log again. It has no threads;
+// the owner calls it on one strand.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 namespace assay::ledger {
 
 struct EmbeddedOptions {
-    std::uint64_t block_interval_ms = 100;      ///< no two blocks closer; the genesis' interval at least
+    std::uint64_t block_interval_ms = 100;  ///< least time between two blocks; at least the genesis' interval
     std::size_t max_block_transactions = 1000;  ///< per block
     std::size_t max_block_bytes = 4U << 20U;    ///< of transactions, per block
     MempoolOptions mempool;
@@ -29,14 +29,14 @@ struct EmbeddedOptions {
 
 class EmbeddedEngine final : public LedgerEngine {
 public:
-    /// With a chain of its own. As open_engine.
+    /// Opens an engine with a chain of its own. Errors as for open_engine.
     static Outcome<std::unique_ptr<LedgerEngine>> open(const EngineParts& parts);
     /// REQUIRES key.public_key() == chain.sequencer(). All three must outlive the engine.
     EmbeddedEngine(Chain& chain, const base::SecretKey& key, EngineClock& clock,
                    const EmbeddedOptions& options = {});
 
     void submit(Bytes transaction, Done done) override;
-    /// Makes a block when one is due. Error: the chain stopped.
+    /// Makes a block when one is due. Fails when the chain stopped.
     Outcome<std::optional<std::uint64_t>> tick() override;
     std::uint64_t subscribe(Subscriber subscriber) override;
     void unsubscribe(std::uint64_t id) override;
@@ -67,7 +67,7 @@ private:
     void fail_first(std::size_t count, const base::Error& error);
     void refuse_all(const base::Error& error);
 
-    std::unique_ptr<Chain> own_chain_;  ///< null: somebody else's
+    std::unique_ptr<Chain> own_chain_;  ///< null when the chain belongs to somebody else
     Chain& chain_;
     const base::SecretKey& key_;
     EngineClock& clock_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a ledger node engines by name. engines.cpp alone knows which there are; a new one is another file or
-// folder beside embedded.hpp and another line there.
+// Opens engines by name, for a ledger node. Only engines.cpp knows which engines exist. A new one is another
+// file or folder next to embedded.hpp and another line in engines.cpp.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace assay::ledger {
 
-/// What engines are made of. Everything that is referred to outlives the engine.
+/// The parts of an engine. Everything that is referred to must outlive the engine.
 struct EngineParts {
     std::string home;  ///< holds ledger/, whose genesis file must exist
     Disk& disk;
@@ -23,16 +23,16 @@ struct EngineParts {
     const StateMachine& machine;
     const base::SecretKey& key;  ///< of this node's validator
     EngineClock& clock;
-    std::uint64_t block_interval_ms = 100;  ///< no two blocks closer; the genesis' at least
+    std::uint64_t block_interval_ms = 100;  ///< least time between two blocks; at least the genesis' interval
     LogOptions log;
 };
 
 /// The names, in the order of the table.
 std::vector<std::string> engine_names();
 
-/// The engine, its state opened and what it lacked executed. kPreflight: this build has none of that name;
-/// kKey: the key is none that it can make blocks with; kUsage: a set of validators that it cannot serve; and
-/// what opening the state gives (kNotFound, kVerification).
+/// Opens the engine: opens its state and executes the missing blocks. Fails with kPreflight when this build
+/// has no engine of that name, kKey when it cannot make blocks with the key, kUsage when it cannot serve the
+/// set of validators, and with the errors of opening the state (kNotFound, kVerification).
 Outcome<std::unique_ptr<LedgerEngine>> open_engine(std::string_view name, const EngineParts& parts);
 
 }  // namespace assay::ledger

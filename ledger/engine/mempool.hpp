@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives engines Mempool, the transactions that wait for a block, bounded in number, bytes and per sender,
-// each sender's in nonce order without gaps.
+// Mempool holds the transactions that wait for a block, for engines. It is bounded in number, bytes and per
+// sender, and holds each sender's transactions in nonce order without gaps.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ class Mempool {
 public:
     explicit Mempool(const MempoolOptions& options) : options_(options) {}
 
-    /// Admits a transaction whose nonce is the sender's next: `state_nonce` plus those already waiting.
-    /// Errors: kTooLarge, kNonceUsed, kNonceWaiting (it is here already, or another of its nonce is),
-    /// kNonceGap, kSenderBusy (too many or too much of this sender), kNodeBusy.
+    /// Admits a transaction whose nonce is the sender's next: `state_nonce` plus the number already waiting.
+    /// Fails with kTooLarge, kNonceUsed, kNonceWaiting (it or another with its nonce is waiting), kNonceGap,
+    /// kSenderBusy (too many transactions or bytes of this sender) or kNodeBusy.
     base::Result<void, contracts::Reason> add(const TransactionInfo& info, std::uint64_t state_nonce,
                                               Bytes transaction);
 
-    /// The first in order of arrival: up to `count` of at most `bytes` in total, and one whatever its size.
+    /// The first transactions in order of arrival: at most `count`, with at most `bytes` in total; but at
+    /// least one, whatever its size.
     [[nodiscard]] std::vector<Bytes> first(std::size_t count, std::size_t bytes) const;
     /// Removes the first `count`, or all when there are fewer, and returns their ids.
     std::vector<Hash256> drop(std::size_t count);
@@ -46,7 +47,7 @@ private:
     MempoolOptions options_;
     std::deque<Waiting> queue_;  // arrival order keeps each sender's nonce order, as gaps are refused
     std::map<Hash256, PublicKey> ids_;
-    /// What waits of one sender.
+    /// The waiting transactions of one sender.
     struct Share {
         std::size_t count = 0;
         std::size_t bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives engines, followers and auditors blocks: a signed header over transactions, their results and the
-// state after them. One header chain per genesis. Frames in the file: block_log.hpp.
+// A block is a signed header over transactions, their results and the state after them, for engines,
+// followers and auditors. There is one header chain per genesis. Frames in the file: block_log.hpp.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Header {
     std::uint32_t version = kBlockVersion;
     Hash256 chain;              ///< H("assay/chain", chain id)
     std::uint64_t height = 0;   ///< the first block is 1
-    Hash256 parent;             ///< header hash of the block before; of block 1: the genesis hash
+    Hash256 parent;             ///< header hash of the block before; the genesis hash for block 1
     Hash256 transactions_root;  ///< Merkle root over merkle_leaf(transaction bytes), in order
     Hash256 results_root;       ///< results_root() below
     Hash256 state_root;         ///< StateTree root after this block
@@ -59,10 +59,10 @@ struct Block {
     }
 };
 
-/// What became of one transaction in a block. This is what the results root commits to.
+/// The result of one transaction in a block. The results root commits to it.
 struct TransactionResult {
     Hash256 id;
-    std::uint16_t code = 0;     ///< 0: applied; otherwise the frozen number of the rule that refused it
+    std::uint16_t code = 0;     ///< 0 when applied; otherwise the frozen number of the rule that refused it
     std::string reason;         ///< name of that rule; empty when applied
     std::vector<Bytes> events;  ///< encoded contracts events, in the order they happened
 
@@ -72,7 +72,7 @@ struct TransactionResult {
     }
 };
 
-/// What executing a block gave; kept in the index, recomputable from the log.
+/// The results of executing a block; kept in the index, recomputable from the log.
 struct BlockResults {
     std::uint64_t height = 0;
     std::vector<Bytes> begin_events;  ///< encoded events of begin_block
@@ -92,17 +92,17 @@ Hash256 results_root(const BlockResults& results);
 
 Signature sign_header(const Header& header, std::string_view chain_id, const base::SecretKey& key);
 
-/// Whether the header's proposer made this signature of it.
+/// Whether this is the signature of the header's proposer over the header.
 bool verify_header(const Header& header, const Signature& signature, std::string_view chain_id);
 
 /// Checks what can be checked without state: version, chain, height, parent, transactions root, and the
-/// certificate, by the kind that the version names (certificate.hpp). Error kVerification names the first
-/// that is wrong.
+/// certificate of the kind that the version names (certificate.hpp). The error kVerification names the first
+/// fault.
 Outcome<void> check_block(const Block& block, std::string_view chain_id, std::uint64_t height,
                           const Hash256& parent, const contracts::ValidatorSet& validators);
 
-/// A validator's signed word that a transaction is in a durable block. Worth showing to a third party: with
-/// the block of that height it proves either inclusion or that the validator equivocated.
+/// A validator's signed statement that a transaction is in a durable block. It is evidence for a third party:
+/// with the block of that height it proves either inclusion or that the validator equivocated.
 struct Receipt {
     Hash256 transaction;
     std::uint64_t height = 0;

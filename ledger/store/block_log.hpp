@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives engines and auditors BlockLog, the truth of a ledger. One append-only file:
+// BlockLog is the truth of a ledger, for engines and auditors. It is one append-only file:
 //   file header   "ABLOGS01" ‖ genesis hash (32) ‖ crc32c of those 40 bytes (u32)
 //   frame         magic "AFRM" ‖ payload length u32 ‖ crc32c(payload) u32 ‖ crc32c of the 12 bytes before u32
 //                 ‖ payload = encode(Block)
-// All integers little-endian. The n-th frame holds the block of height n. The header's own checksum tells a
-// damaged length from a missing tail.
+// All integers little-endian. The n-th frame holds the block of height n. The header's own checksum
+// distinguishes a damaged length from a missing tail.
 //
-// Fail-stop: after the first failed write or sync every further append is refused, because what reached the
-// disk is unknown; the process must end and open() decides at the next start.
+// Fail-stop: after the first failed write or sync every further append is refused, because it is unknown what
+// reached the disk. The process must end; open() decides at the next start.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr std::size_t kLogHeaderSize = 44;
 inline constexpr std::size_t kFrameHeaderSize = 16;
 inline constexpr std::uint32_t kMaxBlockBytes = 16U << 20U;
 
-/// Why a place in a log does not hold a frame.
+/// Why there is no valid frame at a place in a log.
 enum class FrameFault : std::uint8_t {
     kEnd = 1,      ///< no byte is left: the regular end
     kShort = 2,    ///< the file ends inside the frame
@@ -38,7 +38,8 @@ struct Frame {
     std::uint32_t length = 0;  ///< of the payload
 };
 
-/// Reads the frame at `offset`; the payload goes to `payload` when it is complete and checks.
+/// Reads the frame at `offset`. Writes the payload to `payload` when it is complete and its checksum is
+/// right.
 Outcome<base::Result<Frame, FrameFault>> read_frame(const LogFile& file, std::uint64_t offset,
                                                     Bytes& payload);
 
@@ -46,8 +47,8 @@ Bytes log_header(const Hash256& genesis);
 Bytes make_frame(ByteView payload);
 
 struct LogOptions {
-    /// Refuse to append when the file system has less than this left, so that the machine can still be
-    /// repaired: the refusal changes nothing on disk and does not latch.
+    /// An append is refused when the file system has less than this left, so that the machine can still be
+    /// repaired. The refusal changes nothing on disk, and later appends are tried again.
     std::uint64_t min_free_bytes = 64ULL << 20U;
     /// Only tests turn this off, to show that their crash harness notices.
     bool sync_before_acknowledge = true;
@@ -55,11 +56,11 @@ struct LogOptions {
 
 class BlockLog {
 public:
-    /// Opens or makes the log in `path`; verifies every frame checksum. `acknowledged` is the last height
-    /// known from elsewhere to be acknowledged (the index). A tail that a crash tore off is cut and described
-    /// in note(); damage anywhere else, or to an acknowledged block, gives kVerification naming the block.
-    /// Without `acknowledged`, a complete last frame with a bad checksum counts as damage. `disk` must
-    /// outlive the log.
+    /// Opens or makes the log in `path`, and verifies every frame checksum. `acknowledged` is the last height
+    /// that is known from elsewhere (the index) to be acknowledged. A tail that a crash left incomplete is
+    /// cut off and described in note(). Damage anywhere else, or to an acknowledged block, fails with
+    /// kVerification, which names the block. Without `acknowledged`, a complete last frame with a bad
+    /// checksum counts as damage. `disk` must outlive the log.
     static Outcome<std::unique_ptr<BlockLog>> open(Disk& disk, const std::string& path,
                                                    const Hash256& genesis,
                                                    std::optional<std::uint64_t> acknowledged,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tests and measurements a state that counts what is read of it.
+// A view of a state that counts reads, for tests and measurements.
 #pragma once
 
 #include "contracts/rules/state/state.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger's files Disk, the seam through which the ledger reaches files, so that tests can crash,
-// tear and fill it. Two implementations: PosixDisk (posix_disk.hpp) and tests/support/faulty_disk.hpp.
+// Disk is the interface through which the ledger uses files, so that tests can simulate crashes, torn writes
+// and a full disk. It has two implementations: PosixDisk (posix_disk.hpp) and tests/support/faulty_disk.hpp.
 #pragma once
 
 #include <cstdint>
@@ -37,20 +37,20 @@ public:
 class Disk {
 public:
     virtual ~Disk() = default;
-    /// Opens for reading and appending, made empty when it does not exist.
+    /// Opens for reading and appending; creates an empty file when it does not exist.
     virtual Outcome<std::unique_ptr<LogFile>> open(const std::string& path) = 0;
-    /// Opens for reading alone, without the right to write; kNotFound when it does not exist.
+    /// Opens for reading only, without the right to write; fails with kNotFound when it does not exist.
     virtual Outcome<std::unique_ptr<LogFile>> open_to_read(const std::string& path) = 0;
     virtual Outcome<bool> exists(const std::string& path) = 0;
     /// Makes the directory and those above it; no error when it exists.
     virtual Outcome<void> make_directories(const std::string& path) = 0;
     /// Makes the names in a directory durable (a new file is not safe before this).
     virtual Outcome<void> sync_directory(const std::string& path) = 0;
-    /// Bytes an ordinary user may still write on the file system that holds `path`.
+    /// The bytes that an ordinary user may still write on the file system of `path`.
     virtual Outcome<std::uint64_t> free_bytes(const std::string& path) = 0;
 };
 
-/// The directory that a path names its file in: "." when it names none.
+/// The directory of the file that a path names; "." when the path names none.
 inline std::string directory_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? "." : path.substr(0, slash);

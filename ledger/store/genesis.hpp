@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever begins, follows or audits a ledger the genesis file, what a chain is before its first
+// The genesis file, for everyone who begins, follows or audits a ledger: what a chain is before its first
 // block. File = "AGENES01" ‖ encode(Genesis) ‖ its hash.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace assay::ledger {
 using base::Hash256;
 using base::PublicKey;
 
-/// Names the law too: hashes, arithmetic and formats. What began under another one cannot be recomputed, so
-/// there is no reading of older versions.
+/// The version also names the law: hashes, arithmetic and formats. A chain that began under another law
+/// cannot be recomputed, so older versions are not read.
 inline constexpr std::uint32_t kGenesisVersion = 8;
 
 /// The longest block interval that a genesis can name.
@@ -28,7 +28,8 @@ struct Genesis {
     std::string chain_id;  ///< 1 to 64 bytes of a-z, 0-9, '-'
     contracts::ValidatorSet validators;
     Bytes rules;  ///< encoded genesis configuration of the state machine
-    /// Header times advance at least so much from block to block (header_time.hpp). 0: they do not go back.
+    /// Header times advance by at least so much from block to block (header_time.hpp). With 0 they only do
+    /// not go back.
     std::uint64_t block_interval_ms = 0;
 
     [[nodiscard]] Hash256 hash() const { return base::hash("assay/genesis", base::encode(*this)); }
@@ -39,15 +40,15 @@ struct Genesis {
     }
 };
 
-/// Strict: wrong magic, damage, a later version, a bad chain id, bad validators or a block interval above
-/// kMaxBlockIntervalMs give kVerification; an earlier version, which is whole but of an earlier law, gives
-/// kUsage.
+/// Strict: fails with kVerification for a wrong magic, damage, a later version, a bad chain id, bad
+/// validators or a block interval above kMaxBlockIntervalMs, and with kUsage for an undamaged file of an
+/// earlier version, which has an earlier law.
 Outcome<Genesis> parse_genesis(ByteView file);
 Bytes genesis_file(const Genesis& genesis);
 
 /// Writes durably; refuses (kUsage) to replace a file that holds another genesis.
 Outcome<void> write_genesis(Disk& disk, const std::string& path, const Genesis& genesis);
-/// kNotFound when there is none.
+/// Fails with kNotFound when there is none.
 Outcome<Genesis> read_genesis(Disk& disk, const std::string& path);
 
 }  // namespace assay::ledger

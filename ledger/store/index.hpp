@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives applications Index, what can be asked without executing the log again. Tables, all in one
+// Index answers what can be asked without executing the log again, for applications. Its tables are in one
 // key-value store (keys: one byte, then the field; heights big-endian so that they sort):
 //   'm'               -> IndexHead (schema version, genesis, height, header hash, state root,
 //                          header time)
@@ -7,8 +7,8 @@
 //   'r' ‖ height u64  -> encode(BlockResults)
 //   't' ‖ tx id       -> encode(TransactionPlace)
 //   'h' ‖ key         -> row of the history: records that left the state (contracts/rules/job/history.hpp)
-// Schema 2: the head has the header time, which schema 1 had not. Another version is not migrated but
-// rebuilt.
+// Schema 2: the head has the header time, which schema 1 did not have. An index of another version is
+// rebuilt, not migrated.
 #pragma once
 
 #include <memory>
@@ -59,12 +59,12 @@ public:
     Outcome<std::optional<BlockResults>> results(std::uint64_t height) const;
     Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
 
-    /// A row of the history, as it was handed over. Whoever reads it checks it against the hash that the
-    /// state keeps: nothing here does.
+    /// A row of the history, as it was handed over. The reader must check it against the hash that the state
+    /// keeps; this function does not.
     Outcome<std::optional<Bytes>> history(ByteView key) const;
 
-    /// One durable write: the state changes, what left the state, the results and the new head. `results` is
-    /// null for genesis.
+    /// Writes in one durable step: the state changes, what left the state, the results and the new head.
+    /// `results` is null for genesis.
     Outcome<void> commit(const IndexHead& head, const BlockResults* results,
                          const std::map<Bytes, std::optional<Bytes>>& changes,
                          const contracts::History& history);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the index KeyValueStore, the seam to LevelDB. What it holds is rebuilt from the blocks after a
-// refusal, and deleted for that once they have given it again: those of a chain that began under an older
-// schema do not.
+// KeyValueStore is the interface to LevelDB, for the index. When a store cannot be used, it is rebuilt from
+// the blocks. It is deleted only after the blocks have given its content again, which the blocks of a chain
+// that began under an older schema cannot do.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ using base::Bytes;
 using base::ByteView;
 using base::Outcome;
 
-/// Key -> new value, or nothing where the key is erased.
+/// Key -> new value, or nothing if the key is erased.
 using Batch = std::map<Bytes, std::optional<Bytes>>;
 
 class KeyValueStore {
@@ -30,7 +30,7 @@ public:
     /// Visits all pairs whose key begins with `prefix`, ascending.
     virtual Outcome<void> scan(ByteView prefix,
                                const std::function<void(ByteView, ByteView)>& visit) const = 0;
-    /// All or nothing, and as durable when it returns as the provider was told to make it.
+    /// Writes all or nothing. When it returns, the write is as durable as the provider's options say.
     virtual Outcome<void> write(const Batch& batch) = 0;
 };
 
@@ -45,12 +45,12 @@ public:
 
 enum class Durability : std::uint8_t {
     kEveryWrite,  ///< a write that returned outlives a power cut
-    kInOrder,     ///< a power cut may take the latest writes back, whole and newest first
+    kInOrder,     ///< a power cut may undo the latest writes, whole and newest first
 };
 
 struct LevelDbOptions {
     Durability durability = Durability::kEveryWrite;
-    std::string name = "index";  ///< begins every error
+    std::string name = "index";  ///< the prefix of every error
 };
 
 /// LevelDB in `directory`, with paranoid_checks and verify_checksums; never repaired.

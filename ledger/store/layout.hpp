@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever opens, copies or audits a ledger Layout, the names of its files.
+// Layout has the names of a ledger's files.
 #pragma once
 
 #include <string>

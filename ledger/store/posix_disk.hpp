@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a ledger node Disk over POSIX files: write(2) in a loop, fdatasync(2), fsync(2) of directories.
+// Disk over POSIX files, for a ledger node: write(2) in a loop, fdatasync(2), fsync(2) of directories.
 #pragma once
 
 #include "ledger/store/disk.hpp"
@@ -16,7 +16,7 @@ public:
     Outcome<std::uint64_t> free_bytes(const std::string& path) override;
 };
 
-/// Opens an existing file without the right to write; for audits. Error kNotFound when it is missing.
+/// Opens an existing file without the right to write, for audits. Fails with kNotFound when it is missing.
 Outcome<std::unique_ptr<LogFile>> open_read_only(const std::string& path);
 
 }  // namespace assay::ledger

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the families causal attention as a piece of a model: one product makes queries, keys and values,
+// Causal attention as a piece of a model, for the families. One product makes queries, keys and values;
 // another mixes the heads. Query heads may share keys and values; queries and keys may be turned by their
 // positions.
 #pragma once
@@ -11,12 +11,12 @@
 namespace assay::program::models {
 
 struct Attention {
-    std::string name;  ///< of what lies between the two products
+    std::string name;  ///< of the operators between the two products
     Linear qkv;
     Linear out;
     bool is_rotary = false;
 
-    /// What the forward pass leaves to the backward pass.
+    /// The tensors that the forward pass leaves for the backward pass.
     struct Rows {
         TensorId x = 0;
         TensorId qkv = 0;

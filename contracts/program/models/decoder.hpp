@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the families DecoderModel: the order of pieces that all model families share, filled with the
-// pieces of one: an embedding; layers of norm, attention, residual, norm, mlp, residual; a norm; the head.
-// A family says which pieces, and how they are called.
+// DecoderModel is the order of pieces that all model families share: an embedding; layers of norm, attention,
+// residual, norm, mlp, residual; a norm; the head. A family fills it with its pieces and their names.
 #pragma once
 
 #include <string>
@@ -29,16 +28,16 @@ struct DecoderModel {
     [[nodiscard]] ParameterList other_parameters() const;
 };
 
-/// Forward pass and mean loss.
+/// Adds the forward pass and the mean loss.
 void add_evaluation(ProgramBuilder& builder, const DecoderModel& decoder);
-/// Forward and backward pass, update. REQUIRES declare_training().
+/// Adds forward pass, backward pass and update. REQUIRES declare_training().
 void add_step(ProgramBuilder& builder, const DecoderModel& decoder);
 
 /// The pieces of a family.
 DecoderModel gpt2(const ModelConfig& model);
 DecoderModel llama(const ModelConfig& model);
 
-/// Those of the model's family.
+/// The pieces of the model's family.
 DecoderModel decoder_of(const ModelConfig& model);
 
 }  // namespace assay::program::models

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the families the end of a model as a piece: logits by a matrix of its own or by the embedding's,
-// and the mean loss.
+// The end of a model as a piece, for the families: logits by a matrix of its own or by the embedding's, and
+// the mean loss.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct LossHead {
     std::uint64_t vocabulary = 0;
     std::uint64_t width = 0;
 
-    /// What the forward pass leaves to the backward pass.
+    /// The tensors that the forward pass leaves for the backward pass.
     struct Rows {
         TensorId h = 0;
         TensorId exp = 0;

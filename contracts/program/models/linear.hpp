@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the families a linear layer as a piece of a model: y = x·W, with a bias or without.
+// A linear layer as a piece of a model, for the families: y = x·W, with or without a bias.
 #pragma once
 
 #include <string>

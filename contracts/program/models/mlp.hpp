@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the families the feed-forward half of a layer as a piece of a model: up, an activation, down.
+// The feed-forward half of a layer as a piece of a model, for the families: up, an activation, down.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ inline constexpr ActivationOperators kSwiGluOperators{OperatorKind::kSwiGlu, Ope
 
 struct Mlp {
     std::string name;        ///< "mlp"
-    Linear up;               ///< makes all that the activation reads
+    Linear up;               ///< makes everything that the activation reads
     std::string activation;  ///< "mlp.gelu"
     ActivationOperators operators;
     Linear down;
 
-    /// What the forward pass leaves to the backward pass.
+    /// The tensors that the forward pass leaves for the backward pass.
     struct Rows {
         TensorId x = 0;
         TensorId up = 0;

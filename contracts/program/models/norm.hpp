@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the families a norm of rows as a piece of a model: LayerNorm or RMSNorm.
+// A norm of rows as a piece of a model, for the families: LayerNorm or RMSNorm.
 #pragma once
 
 #include <string>
@@ -27,11 +27,11 @@ inline constexpr NormOperators kRmsNormOperators{
     .parameter_gradient = OperatorKind::kRmsNormParameterGradient};
 
 struct Norm {
-    std::string name;  ///< parameters name.weight and, where it is centred, name.bias
+    std::string name;  ///< parameters name.weight and, if it is centred, name.bias
     NormOperators operators;
     std::uint64_t width = 0;
 
-    /// What the forward pass leaves to the backward pass.
+    /// The tensors that the forward pass leaves for the backward pass.
     struct Rows {
         TensorId x = 0;
         TensorId y = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the pieces of a model ParameterList: the parameters that a piece of a model has, by name and
-// shape, in any order. parameter_tensors() puts those of all pieces into the canonical order.
+// ParameterList holds the parameters of a piece of a model, by name and shape, in any order.
+// parameter_tensors() puts the parameters of all pieces into the canonical order.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the pieces of this folder ProgramBuilder, which writes down tensors and operators of a program in
-// order. The pieces say what a model consists of; the builder takes all else from the operator table.
+// ProgramBuilder appends tensors and operators to a program, for the pieces in this folder. The pieces define
+// what a model consists of; the builder takes everything else from the operator table.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ public:
     /// Adds what a step needs besides parameters: moments, gradients, the limit of clipping.
     void declare_training(float clip_norm);
 
-    /// Until leave_layer() every name that is given or looked up gets the prefix `layers` + number + ".".
+    /// Until leave_layer(), every name that is given or looked up gets the prefix `layers` + number + ".".
     void enter_layer(const std::string& layers, std::uint32_t number);
     void leave_layer();
 
@@ -30,7 +30,7 @@ public:
     TensorId rows(const std::string& name, TensorRole role, std::uint64_t cols);
     /// A tensor of T rows per sequence and query head.
     TensorId head_rows(const std::string& name, TensorRole role, std::uint64_t cols);
-    /// A gradient of `like`, a parameter, apart from the one that gradient() names.
+    /// A second gradient of the parameter `like`, besides the one that gradient() names.
     TensorId more_gradient(const std::string& name, const std::string& like);
     TensorId scalar(const std::string& name);
     /// Tokens or targets.
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] TensorId first_moment(std::size_t place) const { return at(first_moment_, place); }
     [[nodiscard]] TensorId second_moment(std::size_t place) const { return at(second_moment_, place); }
 
-    /// The next operator. Operands and outputs are those of its row; FLOPs and rule follow from it. The
+    /// Appends an operator. Operands and outputs must fit its row, from which FLOPs and rule follow. The
     /// result is valid until the next call.
     Operator& add(OperatorKind kind, const std::string& name, std::vector<TensorId> operands,
                   std::vector<TensorId> outputs);

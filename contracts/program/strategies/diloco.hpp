@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the table of strategies DiLoCo (Douillard et al. 2023): every slot runs inner AdamW steps alone
-// from a common θ; Nesterov momentum over the mean of their updates makes the next one.
+// DiLoCo (Douillard et al. 2023) as rows of the table of strategies. Every slot runs inner AdamW steps by
+// itself from a common θ; Nesterov momentum over the mean of the updates makes the next θ.
 #pragma once
 
 #include "contracts/program/strategies/strategy.hpp"

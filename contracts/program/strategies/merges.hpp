@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives strategies the outer optimizers that they choose from. A device knows one by its address, so that it
-// can run kernels of its own with the same bits.
+// The outer optimizers from which strategies choose. A device recognises one by its address, so that it can
+// run its own kernels with the same bits.
 #pragma once
 
 #include "contracts/arithmetic/update.hpp"

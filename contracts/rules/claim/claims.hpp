@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules the opening and closing of claims. The money of a claim stays in its bucket: a bond is
-// bonded stake, what is held is escrow. Internal to the rules.
+// Opens and closes claims, for the rules. The money of a claim stays in its bucket: a bond is bonded stake,
+// and held pay is escrow. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/claim/tables.hpp"
 
 namespace assay::contracts {
 
-/// From here on the claim holds its bond and its pay. The caller has locked the one and taken the other out
-/// of the job's escrow. REQUIRES that no claim has this name.
+/// Stores the claim, which from now on holds its bond and its pay. The caller has locked the bond and taken
+/// the pay out of the job's escrow. REQUIRES that no claim has this name.
 void open_claim(State& state, const ClaimId& id, const Claim& claim);
 
-/// Ends it, and hands what it held to the caller: to pay, to return or to forfeit. REQUIRES that it is open,
-/// and that its window is noted no more (window_ends.hpp).
+/// Removes the claim and returns it; the caller pays, returns or forfeits what it held. REQUIRES that it is
+/// open, and that its window is no longer in the index (window_ends.hpp).
 Claim close_claim(State& state, const ClaimId& id);
 
 }  // namespace assay::contracts

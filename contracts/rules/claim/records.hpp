@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bonded claims, for the rules and every reader of the state: somebody says what a computation came to, puts
-// a bond behind it, and has its pay set aside until the claim is decided. A slot's result and a merge are the
-// two kinds.
+// Bonded claims, for the rules and every reader of the state. A party claims the result of a computation,
+// puts a bond behind it, and has its pay set aside until the claim is decided. The two kinds are a slot's
+// result and a merge.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class ClaimKind : std::uint8_t {
     kMerge = 2,  ///< the merge of a round; its number is the place in Round::merges
 };
 
-/// The name of a claim, and its key in the state: whatever is said against it names this.
+/// The name of a claim, from which its key in the state is made. Every message about the claim names it.
 struct ClaimId {
     Hash256 job;
     std::uint32_t round = 0;
@@ -34,42 +34,45 @@ struct ClaimId {
     friend bool operator==(const ClaimId&, const ClaimId&) = default;
 };
 
-/// A verifier's word against a claim. Of a slot it was drawn, and opened another root of a unit than the
-/// claim's trace; of the merge that stands it opened another state of the same slots. It opens a game without
-/// a further bond, or loses as if it had lost one.
+/// A verifier's accusation of a claim. For a slot, the verifier was drawn for it and opened a root of a unit
+/// that differs from the claim's trace. For the merge that stands, it opened another state of the same slots.
+/// The verifier opens a game without a further bond; if it does not, it loses as if it had lost a game.
 struct Accusation {
     PublicKey verifier;
-    std::uint32_t unit = 0;  ///< of a slot the first that differs (program::RoundPlan), of a merge 0
-    Hash256 found;           ///< its root, or that of the merged state, as the verifier computed it
-    Amount fee;              ///< of its audit, out of the escrow: its owner's if the claim dies, else back
-    bool used = false;       ///< its game was opened, or it let the time for that pass
-    bool lost = false;       ///< the claim won that game
+    std::uint32_t unit = 0;  ///< the first that differs (program::RoundPlan); 0 for a merge
+    Hash256 found;           ///< the root of the unit or of the merged state, as the verifier computed it
+    /// The fee of its audit, set aside from the escrow: paid to its owner if the claim dies, else returned.
+    Amount fee;
+    bool used = false;  ///< its game was opened, or its time to open one has passed
+    bool lost = false;  ///< the claim won that game
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.verifier, self.unit, self.found, self.fee, self.used, self.lost);
     }
 };
 
-/// Stored while the claim is open: from the moment the work is given until the claim is decided, and from
-/// then on for the heights of its window.
+/// Stored while the claim is open: from the moment when the work is given until the claim is decided, and
+/// then for the heights of its window.
 struct Claim {
     PublicKey node;   ///< who claims
     PublicKey owner;  ///< who is paid
     Amount bond;      ///< part of the node's bonded stake: lost when the claim is defeated
-    Amount held;      ///< pay, out of the job's escrow: to the owner, or back
-    /// Heights that it stays open once its round is settled: its bond stays locked and its pay held
-    /// (Params::claim_window). Zero: it is closed by the settlement.
+    Amount held;      ///< pay from the job's escrow, which goes to the owner or back
+    /// The number of heights for which it stays open after its round is settled, with its bond locked and its
+    /// pay held (Params::claim_window). Zero: the settlement closes it.
     std::uint64_t window = 0;
-    std::uint32_t challenges = 0;  ///< open games about it: it stays open while there is one
-    bool dead = false;             ///< its claimant lost a game: it holds nothing any more
-    /// Once its round is settled, in the order of the draw, of a merge in that of the round's judges.
+    std::uint32_t challenges = 0;  ///< open games about it; it stays open while there is one
+    bool dead = false;             ///< its claimant lost a game; it no longer holds anything
+    /// Filled when its round is settled, in the order of the draw; for a merge in the order of the round's
+    /// judges.
     std::vector<Accusation> accusations;
-    /// The first height at which an accusation that is not used is lost; 0: none is awaited.
+    /// The first height at which an unused accusation is lost; 0 when none is awaited.
     std::uint64_t accuse_by = 0;
-    /// Of the slot's pay, what the buyer has not got back from those who kept the slot out wrongly.
+    /// The part of the slot's pay that the buyer has not yet got back from those who wrongly kept the slot
+    /// out of the merge.
     Amount kept_out;
-    /// Of an accused slot that is work for its miner's standing once all who accuse it have lost:
-    /// Miner::losses at the settlement. Nothing: it is none.
+    /// For an accused slot that counts for its miner's standing once all its accusers have lost:
+    /// Miner::losses at the settlement. Nothing when it does not count.
     std::optional<std::uint64_t> standing_at;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -77,7 +80,7 @@ struct Claim {
               self.accusations, self.accuse_by, self.kept_out, self.standing_at);
     }
 
-    /// All that it holds for its accusers.
+    /// The sum of the fees that it holds for its accusers.
     [[nodiscard]] Amount fees() const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the state stores about games over claims (protocol.md §5), for the rules and every reader of the
-// state. A game judges its two players alone: the claimant stands for its own inputs and outputs, the
-// challenger only points.
+// state. A game judges only its two players: the claimant answers for its own inputs and outputs, and the
+// challenger only points at differences.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace assay::contracts {
 
-/// Games that one claimant plays at a time; others wait with their clocks stopped.
+/// The most games that one claimant plays at a time; its other games wait with their clocks stopped.
 inline constexpr std::size_t kGamesAtOnce = 2;
 
 enum class GamePhase : std::uint8_t {
@@ -27,14 +27,14 @@ std::string_view to_text(GamePhase phase);
 enum class GameEnd : std::uint8_t {
     kNone = 1,      ///< it has not
     kJudged = 2,    ///< the referee computed
-    kSilent = 3,    ///< whoever was to move let its clock run out
-    kConceded = 4,  ///< the loser said so
+    kSilent = 3,    ///< the player whose turn it was let its clock run out
+    kConceded = 4,  ///< the loser conceded
     kClosed = 5,    ///< the claim died in another game: nobody lost this one
     kVoid = 6,      ///< the job's own data are at fault: nobody lost it
 };
 std::string_view to_text(GameEnd end);
 
-/// What was computed at the end of a game that was judged.
+/// What the referee computed at the end of a game that was judged.
 struct GameFinding {
     dispute::GameReason reason = dispute::GameReason::kAgrees;
     std::uint64_t cell = 0;
@@ -62,17 +62,18 @@ struct Game {
     PublicKey challenger;
     PublicKey challenger_owner;
     bool called = false;   ///< the claimant is a verifier that vouched for a dead claim
-    bool accuses = false;  ///< by its Accusation: what the challenger locked for the job answers for it
-    Amount bond;  ///< of the challenger's stake; none where it accuses, or calls about the unit of a game
-                  ///< that it won
-    Amount cost;  ///< what replaying the slot-round costs: the most that a winner is given
+    bool accuses = false;  ///< opened by an Accusation: what the challenger locked for the job is at stake
+    Amount bond;  ///< of the challenger's stake; none when it accuses, or calls about the unit of a game that
+                  ///< it won
+    Amount cost;  ///< the cost of replaying the slot-round, and the most that a winner gets
     std::uint64_t opened_at = 0;
     GamePhase phase = GamePhase::kQueued;
     // While it runs, in heights.
-    std::uint64_t claimant_clock = 0;    ///< left as its turn begins
+    std::uint64_t claimant_clock = 0;    ///< what is left when its turn begins
     std::uint64_t challenger_clock = 0;  ///< the same
     std::uint64_t turn_since = 0;
-    std::uint64_t due = 0;  ///< the first height at which whoever is to move is silent; 0: it does not run
+    /// The first height at which the player to move counts as silent; 0 when the game does not run.
+    std::uint64_t due = 0;
     std::uint32_t moves = 0;
     dispute::Way way;  ///< without what was posted, which is in GamePieces
     // Once it has ended.
@@ -84,7 +85,7 @@ struct Game {
     Amount to_winner;
     Amount to_buyer;
     Amount returned;  ///< of the claim's held pay: to the job's escrow
-    Amount fees;      ///< set aside for those who accused the claim: to their owners
+    Amount fees;      ///< set aside for those who accused the claim; paid to their owners
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -96,12 +97,12 @@ struct Game {
     }
 
     [[nodiscard]] bool is_open() const { return phase != GamePhase::kEnded; }
-    /// The claim died in it.
+    /// Whether the claim died in this game.
     [[nodiscard]] bool killed_claim() const { return claimant_lost && !called; }
     [[nodiscard]] ClaimId claim_id(const Hash256& job) const { return {job, round, kind, claim}; }
 };
 
-/// What is large of a game, until it has ended.
+/// The large parts of a game, stored until it has ended.
 struct GamePieces {
     dispute::UnitClaim unit;
     std::vector<Hash256> posted;  ///< Way::posted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions of a game, for who builds, checks or carries out one.
+// Transactions of a game, for the code that builds, checks or carries them out.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace assay::contracts {
 
 using base::Bytes;
 
-/// node (with free stake for the bond, or a drawn verifier that accuses the claim: without one), while the
-/// claim's window is open. Challenges one unit of a claim.
+/// node (with free stake for the bond; a drawn verifier that accuses the claim needs none), while the claim's
+/// window is open. Challenges one unit of a claim.
 struct DisputeOpen {
     static constexpr TxType kType = TxType::kDisputeOpen;
     Hash256 job;
@@ -30,7 +30,7 @@ struct DisputeOpen {
     }
 };
 
-/// node (the claimant), on its turn. What the way asks for next.
+/// node (the claimant), on its turn. Posts what the way asks for next.
 struct DisputePost {
     static constexpr TxType kType = TxType::kDisputePost;
     Hash256 job;
@@ -42,7 +42,7 @@ struct DisputePost {
     }
 };
 
-/// node (the challenger), on its turn. The first of what was posted that it rejects.
+/// node (the challenger), on its turn. Names the first of the posted items that it rejects.
 struct DisputePick {
     static constexpr TxType kType = TxType::kDisputePick;
     Hash256 job;
@@ -54,7 +54,7 @@ struct DisputePick {
     }
 };
 
-/// node (the claimant), once nothing is left to pick. The ledger computes, and the game ends.
+/// node (the claimant), once nothing is left to pick. The ledger computes the result, and the game ends.
 struct DisputeProve {
     static constexpr TxType kType = TxType::kDisputeProve;
     Hash256 job;
@@ -66,8 +66,8 @@ struct DisputeProve {
     }
 };
 
-/// node (either player of an open game). It loses; a miner that concedes is a newcomer again, and stays
-/// on the job.
+/// node (either player of an open game). The sender loses. A miner that concedes becomes a newcomer again,
+/// but stays on the job.
 struct DisputeConcede {
     static constexpr TxType kType = TxType::kDisputeConcede;
     Hash256 job;
@@ -79,8 +79,9 @@ struct DisputeConcede {
 };
 
 /// node (of another owner than the verifier's, with free stake for the bond), while a dead claim is open for
-/// calls. Calls a verifier that vouched for a unit of the claim: it defends what it had said of that unit, or
-/// loses its bond. The bond is that of a challenge; the winner of the game gives none for that game's unit.
+/// calls. Calls a verifier that vouched for a unit of the claim. The verifier defends the root of that unit
+/// that it opened, or loses its bond. The bond is that of a challenge; the winner of the game needs none for
+/// that game's unit.
 struct DisputeCall {
     static constexpr TxType kType = TxType::kDisputeCall;
     Hash256 job;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules every movement of balances and stake: one function per movement, each of which changes
-// the record that holds the money and the running totals. Checks have passed before: an amount that is not
-// there is a bug of ours. Internal to the rules.
+// The movements of balances and stake, for the rules. Each function changes the record that holds the money
+// and the running totals. Checks have passed before, so a missing amount is our bug. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/identity/tables.hpp"
@@ -9,9 +8,9 @@
 
 namespace assay::contracts {
 
-/// From `from`'s record, which the caller reduces, to an account's balance.
+/// Moves `amount` from `from`'s record, which the caller reduces, to an account's balance.
 void pay_balance(State& state, const PublicKey& owner, Amount amount, Bucket from);
-/// From an account's balance to `to`'s record, which the caller increases.
+/// Moves `amount` from an account's balance to `to`'s record, which the caller increases.
 void charge_balance(State& state, const PublicKey& owner, Amount amount, Bucket to);
 
 void lock_stake(State& state, const PublicKey& node, Amount amount);    ///< free -> bonded

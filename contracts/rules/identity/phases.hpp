@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules' entry the transactions about money, keys and stake: the read-only check of each, and
-// the change that REQUIRES that its check passed on this very state. Internal to the rules.
+// The transactions about money, keys and stake, for the rules' entry points: the read-only check of each, and
+// the change that it makes. A change REQUIRES that its check passed on this very state. Internal to the
+// rules.
 #pragma once
 
 #include "contracts/rules/identity/transactions.hpp"
@@ -19,7 +20,7 @@ Checked check(const Case& c, const StakeWithdraw& tx);
 Checked check(const Case& c, const TeamGrant& tx);
 Checked check(const Case& c, const TeamRevoke& tx);
 
-/// A node key of `owner` that is not revoked.
+/// Checks that `node` is a node key of `owner` and is not revoked.
 Checked check_own_node(const StateView& state, const PublicKey& owner, const PublicKey& node);
 
 // apply.cpp

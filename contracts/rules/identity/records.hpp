@@ -49,7 +49,8 @@ struct TakenAt {
     }
 };
 
-/// A member of a sponsor's team. It is revoked and never erased: what its jobs still hold comes back to it.
+/// A member of a sponsor's team. A member is revoked but never erased, because what its jobs still hold is
+/// counted back here.
 struct TeamMember {
     TeamCaps caps;
     bool revoked = false;
@@ -64,7 +65,7 @@ struct TeamMember {
 /// A hot key.
 struct NodeKey {
     PublicKey owner;
-    std::uint64_t nonce = 0;  ///< of its next transaction: a lane of its own
+    std::uint64_t nonce = 0;  ///< of its next transaction; each node key counts its own
     bool revoked = false;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -97,10 +98,10 @@ struct Miner {
     PublicKey owner;
     std::string endpoint;
     std::uint64_t registered_at = 0;  ///< height
-    std::uint64_t losses = 0;         ///< of its standing: only what was earned since the last one counts
-    Amount prepaid;                   ///< what is left of its fee: pays its own audits first
-    Amount earned;                    ///< all it was ever paid
-    Amount forfeited;                 ///< all it ever lost
+    std::uint64_t losses = 0;  ///< how often it lost its standing: only work since the last loss counts
+    Amount prepaid;            ///< what is left of its fee: pays its own audits first
+    Amount earned;             ///< all that it was ever paid
+    Amount forfeited;          ///< all that it ever lost
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.owner, self.endpoint, self.registered_at, self.losses, self.prepaid, self.earned,
@@ -108,8 +109,8 @@ struct Miner {
     }
 };
 
-/// A kind of work in which a good name is earned: slots of a family, a profile and a size, up to a factor of
-/// two.
+/// A class of work in which a miner earns standing: slots of a family, a profile and a size, up to a factor
+/// of two.
 struct WorkClass {
     program::Family family = program::Family::kGpt2;
     program::Profile profile = program::Profile::kF32;
@@ -120,7 +121,7 @@ struct WorkClass {
 /// What a miner has earned in one class.
 struct Standing {
     std::uint64_t losses = 0;  ///< Miner::losses when this was earned; it counts while the two are equal
-    std::uint64_t work = 0;    ///< work units of slots found right, none for a job of its own owner
+    std::uint64_t work = 0;  ///< work units of slots found right; jobs of the miner's own owner do not count
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.losses, self.work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules and readers of the state the keys and readers of accounts, node keys, stake, miners and
-// verifiers. A reader returns nothing when there is no such record; bytes that do not decode are damage to
-// the ledger's own store and end the process.
+// The keys and readers of accounts, node keys, stake, miners and verifiers, for rules and readers of the
+// state. A reader returns nothing when there is no such record. Bytes that do not decode mean that the
+// ledger's own store is damaged; they end the process.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ Bytes verifier_key(const PublicKey& node);
 Bytes standing_key(const PublicKey& node, const WorkClass& kind);
 Bytes team_member_key(const PublicKey& sponsor, const PublicKey& member);
 
-/// An account that was never touched is an empty one.
+/// An account without a record is returned empty.
 Account read_account(const StateView& state, const PublicKey& owner);
 std::optional<NodeKey> read_node_key(const StateView& state, const PublicKey& node);
-/// No record: nothing staked.
+/// A node without a record has nothing staked.
 Stake read_stake(const StateView& state, const PublicKey& node);
 std::optional<Miner> read_miner(const StateView& state, const PublicKey& node);
 std::optional<Verifier> read_verifier(const StateView& state, const PublicKey& node);
@@ -35,12 +35,12 @@ std::optional<TeamMember> read_team_member(const StateView& state, const PublicK
                                            const PublicKey& member);
 
 // Listing, ascending by key.
-/// The members of one sponsor's team, with those that are revoked.
+/// The members of one sponsor's team, including the revoked ones.
 std::vector<std::pair<PublicKey, TeamMember>> list_team(const StateView& state, const PublicKey& sponsor);
 std::vector<std::pair<PublicKey, Account>> list_accounts(const StateView& state);
 std::vector<std::pair<PublicKey, Miner>> list_miners(const StateView& state);
 std::vector<std::pair<PublicKey, Verifier>> list_verifiers(const StateView& state);
-/// Every class in which the miner earned something that still counts, with the work.
+/// Every class in which the miner's verified work still counts, with that work.
 std::vector<std::pair<WorkClass, std::uint64_t>> list_standing(const StateView& state, const PublicKey& node);
 std::vector<std::pair<PublicKey, Stake>> list_stakes(const StateView& state);
 std::vector<std::pair<PublicKey, NodeKey>> list_node_keys(const StateView& state);

@@ -44,7 +44,7 @@ struct NodeRegister {
     }
 };
 
-/// owner. The node key signs nothing from here on; its stake stays the owner's to withdraw.
+/// owner. The node key signs nothing from now on; the owner can still withdraw its stake.
 struct NodeRevoke {
     static constexpr TxType kType = TxType::kNodeRevoke;
     PublicKey node;
@@ -98,8 +98,8 @@ struct StakeWithdraw {
     }
 };
 
-/// owner (the sponsor). `member` may submit jobs that the sender's account pays, within the caps, from here
-/// on. For one that is a member already: other caps; what it took counts on.
+/// owner (the sponsor). From now on `member` may submit jobs that the sender's account pays, within the caps.
+/// For an existing member it replaces the caps; what the member took still counts.
 struct TeamGrant {
     static constexpr TxType kType = TxType::kTeamGrant;
     PublicKey member;  ///< an owner key; its account is opened if it has none
@@ -110,8 +110,8 @@ struct TeamGrant {
     }
 };
 
-/// owner (the sponsor). The member submits nothing more, and decides nothing about the jobs that it
-/// submitted; they go on, and are the sponsor's to cancel.
+/// owner (the sponsor). The member can submit nothing more, and no longer decides about the jobs that it
+/// submitted. They go on, and the sponsor can cancel them.
 struct TeamRevoke {
     static constexpr TxType kType = TxType::kTeamRevoke;
     PublicKey member;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a block's beginning the withdrawals of stake on their way to a balance: what a height releases.
-// Internal to the rules.
+// Releases withdrawals of stake to balances at the beginning of a block. Internal to the rules.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace assay::contracts {
 
-/// Pays the withdrawals whose delay is over, up to kMaxReleasesPerBlock: the rest wait for the next block.
+/// Pays the withdrawals whose delay is over, at most kMaxReleasesPerBlock; the rest wait for the next block.
 void release_unbonded(Work& work);
 
 /// The height at which the next withdrawal is due; nothing when none waits.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules the life of a job outside its rounds: the phases of its bidding, and its end. Internal
-// to the rules.
+// The life of a job outside its rounds, for the rules: the phases of its bidding, and its end. Internal to
+// the rules.
 #pragma once
 
 #include "contracts/rules/job/tables.hpp"
@@ -8,36 +8,38 @@
 
 namespace assay::contracts {
 
-/// From here on the job is due at the height after `last`, and at no other.
+/// Makes the job due at the height after `last`, and at no other.
 void schedule(State& state, const Hash256& id, JobProgress& job, std::uint64_t last);
 /// Puts a new job on the list of those that have not ended.
 void list_as_active(State& state, const Hash256& id);
 
-/// Ends the phase of the bidding that the job is in: asks are opened next, or the auction is held. True when
-/// it has winners: the job is then in its rounds, and the caller deals the first. Changes `job`, which the
-/// caller stores.
+/// Ends the current phase of the job's bidding: either asks are opened next, or the auction is held. Returns
+/// true when the auction has winners: the job is then in its rounds, and the caller deals the first one.
+/// Changes `job`, which the caller stores.
 bool close_bidding_phase(Work& work, Job& job);
 
-/// The last height at which nobody who may enlist comes too late, however early a job that leases has its
-/// machines: whoever holds a job's lots must not choose its judges by haste.
+/// The last height at which enlistment is still open, however early a job that leases has its machines. The
+/// holders of a job's lots must not be able to choose its judges by hurrying.
 std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job);
 
-/// What the beacon of the first round goes on from: a hash over the links that all its members registered.
+/// The value from which the first round's beacon continues: a hash over the tips that all its members
+/// registered.
 Hash256 beacon_zero(const Job& job);
 
-/// Enters a phase; with a deadline unless it is kRounds, whose rounds have their own. Changes `job`.
+/// Enters a phase. `deadline` is its last height; kRounds has none, since its rounds have their own. Changes
+/// `job`.
 void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline);
 
 /// Unlocks what joiners have locked (RosterEntry::locked). Changes `job`, which the caller stores.
 void release_joiners(State& state, Job& job);
 
-/// Decides the end of a job. It ends at once, or, while claims of it are in their windows, waits for the last
-/// one: until then escrow, stakes and link bonds stay locked (close_job ends it). Changes `job`, which the
-/// caller stores. REQUIRES that its end was not decided before.
+/// Decides the end of a job. The job ends at once unless some of its claims are in their windows. Then it
+/// waits for the last of them, and close_job ends it; until then escrow, stakes and link bonds stay locked.
+/// Changes `job`, which the caller stores. REQUIRES that its end was not decided before.
 void end_job(Work& work, Job& job, Reason reason);
 
-/// Ends a job whose end is decided: refunds what is left of the escrow, releases what is locked, and
-/// schedules that its records leave the state. Changes `job`, which the caller stores. REQUIRES that no claim
+/// Ends a job whose end is decided: refunds the rest of the escrow, releases what is locked, and schedules
+/// the removal of its records from the state. Changes `job`, which the caller stores. REQUIRES that no claim
 /// is open.
 void close_job(Work& work, Job& job);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules' entry the transactions about a job outside its rounds: the read-only check of each, and
-// the change that REQUIRES that its check passed on this very state. Internal to the rules.
+// The transactions about a job outside its rounds, for the rules' entry points: the read-only check of each,
+// and the change that it makes. A change REQUIRES that its check passed on this very state. Internal to the
+// rules.
 #pragma once
 
 #include "contracts/rules/job/records.hpp"
@@ -10,7 +11,8 @@
 namespace assay::contracts {
 
 // check.cpp
-/// Whether c.owner decides about the job: its buyer, and the member of the buyer's team that submitted it.
+/// Checks that c.owner may decide about the job: it is the buyer, or the member of the buyer's team that
+/// submitted the job.
 Checked check_decides(const Case& c, const JobTerms& terms);
 Checked check(const Case& c, const EndpointUpdate& tx);
 Checked check(const Case& c, const JobSubmit& tx);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the state stores about a job, for the rules and every reader of the state: its terms, its auction, who
-// works for it. Keys: job/tables.hpp.
+// What the state stores about a job, for the rules and every reader of the state: its terms, its auction, and
+// the parties that work for it. Keys: job/tables.hpp.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +24,28 @@ enum class JobPhase : std::uint8_t {
     kRounds = 3,     ///< see Job::round
     kEnded = 4,      ///< see Job::end_reason
     kRefill = 5,     ///< between two rounds, nobody can hold a slot: registered miners may join
-    kClosing = 6,    ///< its end is decided, and waits for the windows of its claims
+    kClosing = 6,    ///< its end is decided; it waits for the windows of its claims
     kWaiting = 7,    ///< leases its machines, and has fewer than its gang (MarketTerms)
 };
 std::string_view to_text(JobPhase phase);
-/// Nobody may do anything for the job any more: it has ended, or its end is decided.
+/// Whether nobody may do anything for the job any more: it has ended, or its end is decided.
 constexpr bool is_over(JobPhase phase) { return phase == JobPhase::kEnded || phase == JobPhase::kClosing; }
 
 struct JobTerms;
-/// Whether jobs of this kind have the phase: those of an auction belong to jobs that hold one, the wait to
-/// jobs that lease.
+/// Whether jobs of this kind have the phase: the auction's phases belong to jobs that hold an auction,
+/// kWaiting to jobs that lease.
 bool has_phase(const JobTerms& job, JobPhase phase);
 
 enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kValidator = 3 };
 
-/// One whose secret chain feeds the job's beacons.
+/// A party whose secret chain feeds the job's beacons.
 struct BeaconMember {
     PublicKey node;
     BeaconRole role = BeaconRole::kBuyer;
-    Hash256 tip;             ///< the last link it opened, or what it registered
-    std::uint32_t used = 0;  ///< links it opened: the index of its next one
+    Hash256 tip;             ///< the last link that it opened, or the tip that it registered
+    std::uint32_t used = 0;  ///< number of links that it opened, and so the index of its next one
     Amount bond;             ///< locked behind its links until the job ends; the buyer's from its account
-    bool dropped = false;    ///< withheld a link: lost its bond and is a member no longer
+    bool dropped = false;    ///< it withheld a link, lost its bond and is no longer a member
     PublicKey owner;
     std::uint32_t place = 0;  ///< in Job::beacon
     template <class Self, class V>
@@ -62,11 +62,11 @@ struct EnlistedVerifier {
     PublicKey node;
     PublicKey owner;
     Amount locked;  ///< at enlistment, until the job ends
-    Amount bond;    ///< what penalties have left of it
-    /// kAbsenceWeight for each round with an audit, a bitmap or a merge missed, less the other rounds; never
-    /// below zero.
+    Amount bond;    ///< what is left of it after penalties
+    /// kAbsenceWeight for each round in which it missed an audit, a bitmap or a merge, minus 1 for each other
+    /// round; never below zero.
     std::uint32_t missed = 0;
-    bool dropped = false;     ///< no longer drawn: missed too many, or its bond is below one penalty
+    bool dropped = false;  ///< no longer drawn: it missed too many rounds, or its bond is below one penalty
     std::uint32_t place = 0;  ///< in Job::verifiers
     /// Verified work units × 1000 per height between the calling of its audits and their seals, recent
     /// rounds, newest last.
@@ -80,22 +80,22 @@ struct EnlistedVerifier {
     [[nodiscard]] std::uint64_t speed() const;
 };
 
-/// A miner that won the auction, or took a place that was left (is_joiner). Of a job that leases: whoever had
-/// a lot of it at a dealing, which may have none now.
+/// A miner that won the auction, or took an open place (is_joiner). In a job that leases: a miner that had a
+/// lot of it at a dealing; it may have none now.
 struct RosterEntry {
     PublicKey node;
     PublicKey owner;
-    Amount ask;  ///< of a job that leases: the price of its last lot at a dealing
-    /// kAbsenceWeight for each round without a commit, less the others in which it held a slot; never below
-    /// zero. Who just joined begins with one absence.
+    Amount ask;  ///< in a job that leases: the price of its last lot at a dealing
+    /// kAbsenceWeight for each round without a commit, minus 1 for each other round in which it held a slot;
+    /// never below zero. A miner that just joined begins with one absence.
     std::uint32_t missed = 0;
-    bool dropped = false;                ///< missed too many, or ejected
+    bool dropped = false;                ///< it missed too many rounds, or was ejected
     Reason dropped_for = Reason::kNone;  ///< kDropped, or why it lost its bond
     std::uint32_t dropped_round = 0;
     /// Verified work units × 1000 per height between dealing and last commit, recent rounds, newest last.
     std::vector<std::uint64_t> speeds;
     std::uint32_t place = 0;  ///< in Job::roster
-    /// Of its stake, locked from a joining to the next dealing: the bond of one slot.
+    /// The part of its stake that is locked from a joining to the next dealing: the bond of one slot.
     Amount locked;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -106,7 +106,7 @@ struct RosterEntry {
     [[nodiscard]] std::uint64_t speed() const;
 };
 
-/// What the bidding came to; kept for `plan`, `market` and audits.
+/// The result of the bidding; kept for `plan`, `market` and audits.
 struct AuctionOutcome {
     std::uint32_t asks_sealed = 0;
     std::uint32_t asks_revealed = 0;
@@ -126,13 +126,13 @@ struct AuctionOutcome {
 struct JobTerms {
     program::JobSpec spec;
     Hash256 params;   ///< hash of the parameters it was submitted under (params_of)
-    PublicKey buyer;  ///< owner key: who pays, and is paid back
+    PublicKey buyer;  ///< owner key of the party that pays and is paid back
     PublicKey buyer_node;
     std::uint64_t submitted_at = 0;  ///< height
     std::uint64_t deadline = 0;      ///< height from which no round begins, unless it is extended
     std::uint64_t slot_work = 0;     ///< work units of one slot's round
 
-    /// It leases its machines in the market, and holds no auction.
+    /// Whether it leases its machines in the market and holds no auction.
     [[nodiscard]] bool leases() const { return spec.market.terms.engaged(); }
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -141,12 +141,12 @@ struct JobTerms {
     }
 };
 
-/// What was added to a job since its submission. A job without a record has none of it.
+/// What was added to a job since its submission. A job without this record has no additions.
 struct JobAdditions {
     Amount topped_up;            ///< from the buyer's balance to the escrow, all top-ups together
     std::uint64_t extended = 0;  ///< heights by which the deadline was moved, all extensions together
-    /// Of a job that a team's member submitted, what it counts for against the member's caps,
-    /// which is budget, link bond and fee, and the top-ups that the member sent. Zero of any other.
+    /// For a job that a team's member submitted, what counts against the member's caps: budget, link bond,
+    /// fee, and the top-ups that the member sent. Zero for any other job.
     Amount by_member;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -154,37 +154,37 @@ struct JobAdditions {
     }
 };
 
-/// What the buyer put into escrow: the budget as submitted, and what was added. Ends the process above the
-/// largest amount: no top-up leads there.
+/// What the buyer put into escrow: the budget as submitted, and what was added. Ends the process when the sum
+/// is above the largest amount; no valid top-up leads there.
 Amount whole_budget(const JobTerms& terms, const JobAdditions& additions);
-/// The height from which no round begins, extensions counted. The last height at most.
+/// The height from which no round begins, with all extensions; at most the last height.
 std::uint64_t current_deadline(const JobTerms& terms, const JobAdditions& additions);
 
 /// Where the job stands, and where its money is. Written when a phase ends.
 struct JobProgress {
     JobPhase phase = JobPhase::kAskCommit;
-    /// Last height of a bidding phase or of a refill, and of a wait the last before it looks for itself
-    /// whether it can go on; 0 in the others.
+    /// The last height of a bidding phase or of a refill. In kWaiting, the last height before the job checks
+    /// by itself whether it can go on. 0 in the other phases.
     std::uint64_t phase_deadline = 0;
-    /// Height of its entry among the deadlines. Once it has ended, that at which its records leave; 0 while
-    /// its end waits for the windows of its claims.
+    /// The height of its entry among the deadlines. Once it has ended, the height at which its records leave;
+    /// 0 while its end waits for the windows of its claims.
     std::uint64_t due = 0;
     bool cancel_asked = false;
     bool found_void = false;            ///< a game found its own data at fault: no further round begins
     Reason end_reason = Reason::kNone;  ///< once its end is decided
     std::uint64_t ended_at = 0;
 
-    Amount escrow;  ///< what is left of the budget, but for what open claims hold
+    Amount escrow;  ///< what is left of the budget, without what open claims hold
     Amount spent;   ///< to miners and verifiers from escrow
     Amount refunded;
 
     std::uint32_t round = 0;        ///< the running round, or the number of rounds when ended
     std::uint32_t rounds_done = 0;  ///< settled with a merge
-    std::uint32_t unmerged = 0;     ///< rounds in a row, those without a commit left out, that had no merge
+    std::uint32_t unmerged = 0;  ///< rounds in a row that had no merge, not counting those without a commit
     Hash256 last_beacon;
     Hash256 base_root;  ///< of the state that the running round starts from
-    /// Its blob id. Until a round was merged it is JobSpec::initial_blob: the buyer's word alone, so whoever
-    /// loads it checks it; zero when everyone computes the state from the seed.
+    /// The blob id of that state. Until a round is merged it is JobSpec::initial_blob. Only the buyer vouches
+    /// for that one, so a reader checks what it loads. Zero when everyone computes the state from the seed.
     Hash256 base_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -194,11 +194,11 @@ struct JobProgress {
     }
 };
 
-/// How far the bidding is, and what it came to.
+/// The progress and the result of the bidding.
 struct Bidding {
     AuctionOutcome auction;
     std::uint32_t verifiers = 0;  ///< enlisted
-    std::uint32_t members = 0;    ///< whose links feed the beacons
+    std::uint32_t members = 0;    ///< parties whose links feed the beacons
     std::uint32_t joined = 0;     ///< miners that came to the roster after the auction, or without one
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -206,15 +206,15 @@ struct Bidding {
     }
 };
 
-/// All that the state holds of a job, put together for whoever reads it (read_job). It is stored in pieces,
-/// so that a message writes only what it changes; write_job() writes the pieces that differ.
+/// Everything that the state holds about a job, as read_job() assembles it. It is stored in pieces, so that a
+/// message writes only what it changes; write_job() writes the pieces that differ.
 struct Job : JobTerms, JobProgress {
     Hash256 id;
-    JobAdditions additions;  ///< not written by write_job: nothing but their own transactions changes them
+    JobAdditions additions;  ///< write_job does not write them: only their own transactions change them
     std::string buyer_endpoint;
     AuctionOutcome auction;
-    /// The auction's winners, ascending by ask, then by tie-break; behind them those who joined later. Of a
-    /// job that leases: in the order in which they came.
+    /// The auction's winners, ascending by ask, then by tie-break; after them the miners that joined later.
+    /// In a job that leases: in the order in which they came.
     std::vector<RosterEntry> roster;
     std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
     std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody who reads a speed of the ledger its unit.
+// The unit of every speed that the ledger stores.
 #pragma once
 
 #include <cstdint>

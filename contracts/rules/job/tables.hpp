@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules and readers of the state the keys, readers and writers of jobs and their asks. A reader
-// returns nothing when there is no such record; bytes that do not decode are damage to the ledger's own
-// store and end the process.
+// The keys, readers and writers of jobs and their asks, for rules and readers of the state. A reader returns
+// nothing when there is no such record. Bytes that do not decode mean that the ledger's own store is damaged;
+// they end the process.
 #pragma once
 
 #include <optional>
@@ -35,9 +35,9 @@ std::optional<JobTerms> read_job_terms(const StateView& state, const Hash256& jo
 std::optional<JobProgress> read_job_progress(const StateView& state, const Hash256& job);
 /// No record: nothing was added.
 JobAdditions read_job_additions(const StateView& state, const Hash256& job);
-/// The owner key that submitted the job: its buyer, or the member of the buyer's team. Both are on the
-/// buyer's side wherever the two sides must not be the same. Other members are not: whoever grants could else
-/// keep anybody it likes from judging its jobs.
+/// The owner key that submitted the job: its buyer, or the member of the buyer's team. Both count as the
+/// buyer's side wherever a rule keeps the two sides apart. Other members do not count: otherwise a sponsor
+/// could exclude anybody from judging its jobs by granting it membership.
 PublicKey submitter_of(const StateView& state, const JobTerms& job);
 bool is_of_buyer(const StateView& state, const JobTerms& job, const PublicKey& owner);
 std::optional<Bidding> read_bidding(const StateView& state, const Hash256& job);
@@ -51,15 +51,15 @@ std::optional<std::uint64_t> read_dropped_at(const StateView& state, const Hash2
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner);
 
 // Listing, ascending by key.
-/// The names of all jobs that there are or were.
+/// The ids of all jobs, ended ones included.
 std::vector<Hash256> list_job_ids(const StateView& state);
-/// Those whose records `state` has. Of jobs whose records have left it has none, unless it is a WithHistory
-/// or they were put back (history.hpp).
+/// The jobs whose records `state` has. Jobs whose records have left are missing, unless `state` is a
+/// WithHistory or the records were put back (history.hpp).
 std::vector<Job> list_jobs(const StateView& state);
 std::vector<Hash256> list_active_jobs(const StateView& state);
 std::vector<Ask> list_asks(const StateView& state, const Hash256& job);
 
-/// Writes those pieces of the job that are not stored so already. Lists may have grown, and never shrink.
+/// Writes the pieces of the job that differ from the stored ones. Lists may have grown but never shrink.
 /// Places follow from the order of the lists.
 void write_job(State& state, const Job& job);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions about a job outside its rounds: submission, auction, enlistment, and where who works for it
-// serves bytes; for who builds, checks or carries out one.
+// Transactions about a job outside its rounds, for the code that builds, checks or carries them out:
+// submission, auction, enlistment, and the endpoints of those who work for it.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ using base::Hash256;
 using base::PublicKey;
 using program::JobSpec;
 
-/// node. Where its blob service is from now on: as a miner, a verifier or both when `job` is zero, else as
-/// the buyer of that job.
+/// node. Sets the address of its blob service: as a miner, a verifier or both when `job` is zero, else as the
+/// buyer of that job.
 struct EndpointUpdate {
     static constexpr TxType kType = TxType::kEndpointUpdate;
     std::string endpoint;
@@ -29,7 +29,7 @@ struct EndpointUpdate {
     }
 };
 
-/// owner. Locks the budget in escrow, and the buyer's link bond beside it, and opens the bidding.
+/// owner. Locks the budget in escrow, locks the buyer's link bond as well, and opens the bidding.
 struct JobSubmit {
     static constexpr TxType kType = TxType::kJobSubmit;
     JobSpec spec;
@@ -42,8 +42,8 @@ struct JobSubmit {
     }
 };
 
-/// owner (a member of the sponsor's team). As JobSubmit, but the sponsor's account pays and is the job's
-/// buyer: what comes back is the sponsor's. `node` is a node key of the member.
+/// owner (a member of the sponsor's team). Like JobSubmit, but the sponsor pays and is the job's buyer, so
+/// refunds go to the sponsor. `node` is a node key of the member.
 struct TeamSubmit : JobSubmit {
     static constexpr TxType kType = TxType::kTeamSubmit;
     PublicKey sponsor;
@@ -53,8 +53,8 @@ struct TeamSubmit : JobSubmit {
     }
 };
 
-/// owner (the buyer, or the member that submitted it). The job ends at the next round border; at once while
-/// bidding.
+/// owner (the buyer, or the member that submitted it). The job ends at the end of the running round, or at
+/// once during the bidding.
 struct JobCancel {
     static constexpr TxType kType = TxType::kJobCancel;
     Hash256 job;
@@ -64,7 +64,7 @@ struct JobCancel {
     }
 };
 
-/// owner (the buyer, or within its caps the member that submitted it), until the job's end is decided. Moves
+/// owner (the buyer, or the member that submitted it, within its caps), until the job's end is decided. Moves
 /// `amount` from the buyer's balance to the escrow.
 struct JobTopUp {
     static constexpr TxType kType = TxType::kJobTopUp;
@@ -76,8 +76,8 @@ struct JobTopUp {
     }
 };
 
-/// owner (the buyer, or the member that submitted it), until the job's end is decided. The deadline comes
-/// `blocks` heights later, as late after the submission as a job file may name at most.
+/// owner (the buyer, or the member that submitted it), until the job's end is decided. Moves the deadline
+/// `blocks` heights later, at most as long after the submission as a job file may name.
 struct JobExtend {
     static constexpr TxType kType = TxType::kJobExtend;
     Hash256 job;
@@ -135,8 +135,9 @@ struct ValidatorEnlist {
     }
 };
 
-/// node (miner), job phases kRounds and kRefill. Takes a place of the job's roster that nobody holds, at the
-/// clearing price: it is dealt slots from the next round on. A round without its commit costs it at once.
+/// node (miner), job phases kRounds and kRefill. Takes an open place of the job's roster, at the clearing
+/// price. The miner is dealt slots from the next round on. It begins with one absence, so that a round
+/// without a commit costs it part of its bond at once.
 struct JobJoin {
     static constexpr TxType kType = TxType::kJobJoin;
     Hash256 job;

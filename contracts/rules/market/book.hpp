@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the market, and readers of the state, the base price that a clearing begins with; and the market its
+// The base price with which a clearing begins, for the market and readers of the state, and the market's
 // record of the last epochs.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace assay::contracts {
 
-/// The base price at which an epoch of the class is cleared: what the epoch before it sold, instant leases
-/// too, moves the price of that one. A class that nobody offered in begins with the least price there is.
+/// The base price at which an epoch of the class is cleared. It is the price of the epoch before, moved by
+/// what that epoch sold, instant leases included. A class without a record begins with `least`.
 Amount base_price_for(const StateView& state, const LotClass& kind, std::uint64_t epoch, Amount least);
 
-/// Keeps what the epoch came to; the oldest that is kept goes.
+/// Records the result of the epoch, and removes the records older than MarketParams::history_epochs.
 void write_class_epoch(State& state, const LotClass& kind, std::uint64_t epoch, const ClassEpoch& cleared,
                        const MarketParams& params);
-/// Classes in which nobody offered for as many epochs as the history has are forgotten.
+/// Removes the classes that were not cleared in the last MarketParams::history_epochs epochs.
 void forget_old_classes(State& state, std::uint64_t epoch, const MarketParams& params);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules' entry the clock of the market's epochs (decision 86). It stands among the deadlines while
-// something is sealed, leased or waited for, and nowhere otherwise: no block is made for an idle market.
+// The clock of the market's epochs (decision 86), for the rules' entry points. It has a deadline only while
+// something is sealed, leased or waited for, so that no block is made for an idle market.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace assay::contracts {
 
-/// Begins the running epoch anew at this height where the clock stands still; does nothing otherwise.
+/// If the clock is stopped, begins the running epoch anew at this height; otherwise does nothing.
 void start_market(Work& work);
-/// Carries out the part of the epoch that is over. Returns the jobs whose leases begin with this height,
-/// ascending: those that wait can begin.
+/// Ends the phase of the epoch that is over and begins the next. Returns the jobs whose leases begin at this
+/// height, ascending; those that wait can begin. REQUIRES that the clock is not stopped.
 std::vector<Hash256> advance_market(Work& work);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the market's clock the clearing of the next epoch: every class, then who waits for what is left.
-// Internal to the rules.
+// The clearing of the next epoch, for the market's clock: every class, then the jobs that wait for lots that
+// are left. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/market/records.hpp"
@@ -8,9 +8,9 @@
 
 namespace assay::contracts {
 
-/// Burns what was not opened, clears each class, writes the leases of the epoch after clock.epoch and the
-/// lots that are left of it, and tells the jobs that will have fewer lots. Counts in `clock` what leaves, and
-/// leaves its record to the caller.
+/// Burns the deposits of seals that were not opened, clears each class, writes the leases of the epoch after
+/// clock.epoch and the lots that are left in it, and tells the jobs that will have fewer lots. Updates the
+/// counts in `clock`; the caller stores it.
 void clear_next_epoch(Work& work, MarketClock& clock);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, genesis and documentation the parameters of the market between jobs. They belong to no job,
-// and stand in a record of their own (decision 86).
+// The parameters of the market between jobs, for rules, genesis and documentation. They belong to no job and
+// have a record of their own (decision 86).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace assay::contracts {
 
 using base::Amount;
 
-/// Windows in heights. An epoch runs with those that were current when it began.
+/// Windows in heights. An epoch keeps the windows that were current when it began.
 struct MarketParams {
     std::uint64_t epoch = 3'600;
     std::uint64_t seal_window = 300;
@@ -24,7 +24,7 @@ struct MarketParams {
     Amount lot_deposit = base::units(100'000);    ///< held from a node's free stake with a sealed lot
     Amount bid_deposit = base::units(1'000'000);  ///< held from a job's escrow with a sealed bid
     Amount least_base_price = base::units(1);     ///< per work unit, of every class
-    std::uint32_t history_epochs = 24;            ///< whose clearings are kept
+    std::uint32_t history_epochs = 24;            ///< epochs whose clearings are kept
     friend bool operator==(const MarketParams&, const MarketParams&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -44,7 +44,7 @@ struct MarketParamRange {
 };
 const std::vector<MarketParamRange>& market_param_ranges();
 
-/// The name of the first parameter outside its range, or of a combination that cannot be; nothing when all is
+/// The name of the first parameter outside its range, or of an impossible combination; nothing when all is
 /// well.
 std::optional<std::string> check_market_params(const MarketParams& params);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules' entry the transactions of the market: the read-only check of each, and the change that
-// REQUIRES that its check passed on this very state. Internal to the rules.
+// The transactions of the market, for the rules' entry points: the read-only check of each, and the change
+// that it makes. A change REQUIRES that its check passed on this very state. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/market/transactions.hpp"

@@ -21,11 +21,11 @@ using base::Amount;
 using base::Hash256;
 using base::PublicKey;
 
-/// What makes lots alike. Each size is a number of bits: 5 stands for 16 to 31.
+/// Lots of one class are alike. Each size is a number of bits: 5 stands for 16 to 31.
 struct LotClass {
     program::Profile profile = program::Profile::kF32;
     std::uint8_t speed = 0;    ///< of the node's verified speed, in thousandths of a work unit per height
-    std::uint8_t memory = 0;   ///< of GiB that a job may take, as its miner states
+    std::uint8_t memory = 0;   ///< of the GiB that a job may take, as its miner states
     std::uint8_t network = 0;  ///< of Mbit/s, as its miner states
     friend auto operator<=>(const LotClass&, const LotClass&) = default;
     template <class Self, class V>
@@ -33,15 +33,15 @@ struct LotClass {
         visit(self.profile, self.speed, self.memory, self.network);
     }
 };
-/// The largest sizes that a class may have: what measured speeds, memories and networks can be, and no more,
-/// so that nobody makes up classes without end.
+/// The largest sizes of a class: the most that measured speeds, memories and networks can be, so that the
+/// number of classes is bounded.
 inline constexpr std::uint8_t kMaxSpeedBits = 62;
 inline constexpr std::uint8_t kMaxMemoryBits = 20;
 inline constexpr std::uint8_t kMaxNetworkBits = 24;
 constexpr bool is_class(const LotClass& kind) {
     return kind.speed <= kMaxSpeedBits && kind.memory <= kMaxMemoryBits && kind.network <= kMaxNetworkBits;
 }
-/// The class as one number, as it stands in keys and in Event::slot.
+/// The class as one number, as keys and Event::slot contain it.
 constexpr std::uint32_t number_of(const LotClass& kind) {
     return std::uint32_t{static_cast<std::uint8_t>(kind.profile)} << 24U | std::uint32_t{kind.speed} << 16U |
            std::uint32_t{kind.memory} << 8U | kind.network;
@@ -57,7 +57,7 @@ struct Lease {
     std::uint64_t epoch = 0;
     std::uint64_t from = 0;
     std::uint64_t until = 0;
-    bool instant = false;  ///< taken at the base price behind the clearing
+    bool instant = false;  ///< taken at the base price after the clearing
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.job, self.kind, self.price, self.epoch, self.from, self.until,
@@ -66,14 +66,14 @@ struct Lease {
 };
 
 enum class MarketPhase : std::uint8_t {
-    kStopped = 1,  ///< nothing is sealed, leased or waited for: the epoch goes on, and time does not count
+    kStopped = 1,  ///< nothing is sealed, leased or waited for; the epoch goes on, and time does not count
     kSealing = 2,  ///< lots and bids for the next epoch are sealed
     kOpening = 3,  ///< they are opened
-    kNotice = 4,   ///< the next epoch is cleared; what is left of this one is the notice
+    kNotice = 4,   ///< the next epoch is cleared; the rest of this one is the notice
 };
 std::string_view to_text(MarketPhase phase);
 
-/// Where the running epoch stands. A state without this record has the first epoch, stopped.
+/// The progress of the running epoch. A state without this record is in the first epoch, stopped.
 struct MarketClock {
     MarketPhase phase = MarketPhase::kStopped;
     std::uint64_t epoch = 1;     ///< the running one
@@ -104,7 +104,7 @@ struct LotAsk {
     LotClass kind;
     Amount price;  ///< base units per work unit: the least it works for
     Hash256 salt;
-    std::uint32_t epochs = 0;  ///< that it is still offered in
+    std::uint32_t epochs = 0;  ///< epochs in which it is still offered
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.owner, self.seal, self.deposit, self.opened, self.kind, self.price, self.salt,
@@ -128,7 +128,7 @@ struct LotBid {
     }
 };
 
-/// A job that waits for lots which the next clearing leaves.
+/// A job that waits for lots that the next clearing leaves.
 struct LotWait {
     PublicKey tenant;
     LotClass kind;
@@ -139,9 +139,9 @@ struct LotWait {
     }
 };
 
-/// What became of a node's lot in one epoch.
+/// A node's lot in one epoch, leased or left.
 struct Lot {
-    Hash256 job;  ///< that leases it; zero: it is left for instant leases
+    Hash256 job;  ///< the job that leases it; zero when it is left for instant leases
     LotClass kind;
     Amount ask;
     template <class Self, class V>
@@ -150,9 +150,9 @@ struct Lot {
     }
 };
 
-/// What a class costs at least.
+/// The base price of a class.
 struct ClassBook {
-    Amount base_price;             ///< of the last epoch that it was cleared for
+    Amount base_price;             ///< of the last epoch for which it was cleared
     std::uint64_t last_epoch = 0;  ///< that one
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -160,15 +160,15 @@ struct ClassBook {
     }
 };
 
-/// What the clearing of a class in one epoch came to.
+/// The result of the clearing of a class in one epoch.
 struct ClassEpoch {
     Amount base_price;
     std::uint32_t bids = 0;     ///< opened, and covered by their escrow
-    std::uint32_t wanted = 0;   ///< lots of those
+    std::uint32_t wanted = 0;   ///< lots that these bids wanted
     std::uint32_t offered = 0;  ///< lots
-    std::uint32_t above = 0;    ///< of those: not sold, and asked more than the base price
+    std::uint32_t above = 0;    ///< offered lots that were not sold and asked more than the base price
     std::uint32_t sold = 0;     ///< by the auction
-    std::uint32_t instant = 0;  ///< leased at the base price behind it
+    std::uint32_t instant = 0;  ///< leased at the base price after the auction
     std::optional<Amount> lowest;
     std::optional<Amount> highest;
     template <class Self, class V>
@@ -178,12 +178,12 @@ struct ClassEpoch {
     }
 };
 
-/// Lots of a class that an owner of jobs was entitled to, and that it got, in thousandths; both halve each
-/// epoch.
+/// The lots of a class to which an owner of jobs was entitled, and that it got, in thousandths; both halve
+/// each epoch.
 struct TenantCount {
     std::uint64_t entitled = 0;
     std::uint64_t received = 0;
-    /// What it did not get of what it was entitled to.
+    /// The part of its entitlement that it did not get.
     [[nodiscard]] std::uint64_t owed() const { return entitled > received ? entitled - received : 0; }
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -191,17 +191,18 @@ struct TenantCount {
     }
 };
 
-/// What is known of a node's speed in one profile.
+/// What is known about a node's speed in one profile.
 struct MachineSpeed {
     /// Verified work units × 1000 per height, recent rounds, newest last.
     std::vector<std::uint64_t> speeds;
-    Amount deposit;          ///< of a lot whose class was not measured; held until its lease ends
-    std::uint8_t asked = 0;  ///< its bits of speed, while the deposit is held
+    Amount deposit;  ///< of a lot whose class was not measured; held until a lease ends after a measurement,
+                     ///< or the node has no lot
+    std::uint8_t asked = 0;  ///< the bits of speed that its class asked for, while the deposit is held
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.speeds, self.deposit, self.asked);
     }
-    /// Of its speed; nothing before the first verified round.
+    /// The bits of its speed; nothing before the first verified round.
     [[nodiscard]] std::optional<std::uint8_t> speed_bits() const;
 };
 

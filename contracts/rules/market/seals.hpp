@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives who bids in the market, and the rules that open it, the seals of lots and bids.
+// The seals of lots and bids, for bidders in the market and for the rules.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace assay::contracts {
 
-/// `salt` is 32 random bytes, not zero, that the miner keeps until the opening.
+/// The seal of a lot. `salt` is 32 random bytes, not zero, that the miner keeps until the opening.
 Hash256 lot_seal(std::string_view chain, const PublicKey& node, const LotClass& kind, Amount price,
                  std::uint32_t epochs, const Hash256& salt);
-/// The same of a job's bid.
+/// The same for a job's bid.
 Hash256 bid_seal(std::string_view chain, const Hash256& job, const LotClass& kind, std::uint32_t lots,
                  Amount price, const Hash256& salt);
 

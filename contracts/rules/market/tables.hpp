@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules and readers of the state the keys and readers of the market between jobs. A reader returns
+// The keys and readers of the market between jobs, for rules and readers of the state. A reader returns
 // nothing when there is no such record. Leases: leases.hpp.
 #pragma once
 
@@ -30,7 +30,7 @@ Bytes machine_key(const PublicKey& node, program::Profile profile);
 Bytes lot_wait_key(const Hash256& job);
 Bytes seal_cost_key(const Hash256& job);
 
-/// The class of a key's four bytes, as they were put there.
+/// The class that four bytes of a key encode.
 LotClass class_in(ByteView part);
 PublicKey node_in(ByteView part);
 
@@ -44,7 +44,7 @@ std::optional<ClassBook> read_class_book(const StateView& state, const LotClass&
 std::optional<ClassEpoch> read_class_epoch(const StateView& state, const LotClass& kind, std::uint64_t epoch);
 TenantCount read_tenant(const StateView& state, const PublicKey& owner, const LotClass& kind);
 MachineSpeed read_machine(const StateView& state, const PublicKey& node, program::Profile profile);
-/// Of the job's escrow: held by a sealed bid, or burned with one. Counts as spent.
+/// The part of the job's escrow that a sealed bid holds, or that was burned with one. It counts as spent.
 Amount read_seal_cost(const StateView& state, const Hash256& job);
 
 // Listing, ascending by key.
@@ -55,9 +55,9 @@ std::vector<std::pair<LotClass, ClassBook>> list_class_books(const StateView& st
 /// Epochs of the class, ascending.
 std::vector<std::pair<std::uint64_t, ClassEpoch>> list_class_epochs(const StateView& state,
                                                                     const LotClass& kind);
-/// Of an epoch: the running one and the next have some.
+/// The lots of an epoch. Only the running epoch and the next have any.
 std::vector<std::pair<PublicKey, Lot>> list_lots(const StateView& state, std::uint64_t epoch);
-/// Lots that are left for instant leases of the epoch, cheapest first: at most `most` of them.
+/// The lots that are left for instant leases of the epoch, cheapest first, at most `most` of them.
 std::vector<PublicKey> list_lots_left(const StateView& state, std::uint64_t epoch, const LotClass& kind,
                                       std::size_t most);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the market the count of lots that each owner of jobs was entitled to, and got: ties and idle lots go
-// to whom most is owed. Internal to the rules.
+// The count of lots to which each owner of jobs was entitled, and that it got, for the market. Ties and idle
+// lots go to the owner that is owed most. Internal to the rules.
 #pragma once
 
 #include <map>
@@ -11,19 +11,19 @@
 namespace assay::contracts {
 
 struct TenantShare {
-    std::uint64_t wanted = 0;  ///< lots it bid for
+    std::uint64_t wanted = 0;  ///< lots for which it bid
     std::uint64_t got = 0;
 };
-/// Of one class in one epoch, by owner.
+/// The shares in one class in one epoch, by owner.
 using TenantShares = std::map<PublicKey, TenantShare>;
 
-/// Thousandths of a lot to which each is entitled of `sold` lots: equal shares, of which nobody has more than
-/// it wanted; what one does not want is the others'.
+/// The thousandths of a lot to which each owner is entitled when `sold` lots are sold. Shares are equal, but
+/// nobody gets more than it wanted; what one does not want goes to the others.
 std::map<PublicKey, std::uint64_t> entitlements(const TenantShares& shares, std::uint64_t sold);
 
-/// Adds an epoch of a class.
+/// Adds the shares of one epoch of a class.
 void count_shares(State& state, const LotClass& kind, const TenantShares& shares);
-/// Adds lots that it leased behind the clearing.
+/// Adds lots that it leased after the clearing.
 void count_received(State& state, const PublicKey& owner, const LotClass& kind, std::uint64_t lots);
 /// Halves what everybody was entitled to and got.
 void halve_tenants(State& state);

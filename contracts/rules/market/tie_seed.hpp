@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the clearing, and whoever computes one again, the seed that breaks its ties (decision 86).
+// The seed that breaks ties of a clearing, for the clearing and for everyone who recomputes one (decision
+// 86).
 #pragma once
 
 #include "contracts/base/hash.hpp"
@@ -7,8 +8,8 @@
 
 namespace assay::contracts {
 
-/// A hash over the salts of all that was opened for one clearing: first bids ascending by job, those set
-/// aside too, then asks ascending by node, without those set aside.
+/// A hash over the salts of everything that was opened for one clearing: first the bids ascending by job,
+/// including those set aside, then the asks ascending by node, without those set aside.
 class TieSeed {
 public:
     void add(const Hash256& job, const LotBid& bid) { salts_.add(job).add(bid.salt); }

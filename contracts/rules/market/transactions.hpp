@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions of the market between jobs (decision 86); for who builds, checks or carries out one.
+// Transactions of the market between jobs (decision 86), for the code that builds, checks or carries them
+// out.
 #pragma once
 
 #include "contracts/rules/market/records.hpp"
@@ -7,7 +8,7 @@
 
 namespace assay::contracts {
 
-/// node (miner), while lots are sealed or the clock stands still, which it starts. Holds
+/// node (miner), while lots are sealed or the clock is stopped; a stopped clock then starts. Holds
 /// MarketParams::lot_deposit from its free stake.
 struct LotSeal {
     static constexpr TxType kType = TxType::kLotSeal;
@@ -18,8 +19,8 @@ struct LotSeal {
     }
 };
 
-/// node (miner), while lots are opened. The lot stands for so many epochs. Returns the deposit of a node
-/// whose speed is measured.
+/// node (miner), while lots are opened. The lot stands for `epochs` epochs. Returns the deposit if the node's
+/// speed is measured.
 struct LotOpen {
     static constexpr TxType kType = TxType::kLotOpen;
     LotClass kind;
@@ -32,15 +33,15 @@ struct LotOpen {
     }
 };
 
-/// node (miner), any time. Its lot is offered no more from the next epoch on, and where the clock stands
-/// still at once; what is leased stays so.
+/// node (miner), any time. Its lot is no longer offered from the next epoch on, or at once if the clock is
+/// stopped; existing leases stay.
 struct LotWithdraw {
     static constexpr TxType kType = TxType::kLotWithdraw;
     template <class Self, class V>
     static void fields(Self&, V&) {}
 };
 
-/// node (the job's buyer), while bids are sealed or the clock stands still, which it starts. Holds
+/// node (the job's buyer), while bids are sealed or the clock is stopped; a stopped clock then starts. Holds
 /// MarketParams::bid_deposit from the job's escrow.
 struct BidSeal {
     static constexpr TxType kType = TxType::kBidSeal;
@@ -67,13 +68,13 @@ struct BidOpen {
 };
 
 /// node (the job's buyer), any time. Leases the cheapest lots that are left, at the base price, from now to
-/// the epoch's end; where the clock stands still, which it starts, the epoch begins anew.
+/// the epoch's end. A stopped clock starts, and the epoch begins anew.
 struct LeaseTake {
     static constexpr TxType kType = TxType::kLeaseTake;
     Hash256 job;
     LotClass kind;
     std::uint32_t lots = 1;  ///< at most kMaxLotsTaken
-    bool wait = false;       ///< where too few are left: for those that the next clearing leaves
+    bool wait = false;       ///< if too few are left, whether to wait for those that the next clearing leaves
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.kind, self.lots, self.wait);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives settlement what a settled round leaves to the block log: the state keeps hash and place of what
-// only audits read. Internal to the rules.
+// Archives a round that is settled and has no open claim: what only audits read leaves the state. The block
+// log has it, and the state keeps its hash and place. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/round/tables.hpp"
@@ -11,11 +11,11 @@ namespace assay::contracts {
 /// The hash under which the state names a record that the log holds.
 Hash256 hash_of_record(ByteView record);
 
-/// Where the transaction that is carried out will stand, for the record that was made of it.
+/// The place in the block log of the transaction that is carried out, for the record made from it.
 LogPlace place_in_log(const Work& work, const Sent& sent, ByteView record);
 
-/// Takes reveals, the claims of audits and the clips of merges out of the state, as far as their places are
-/// known.
+/// Removes what miners served from the state, and those reveals, claims of audits and clips of merges whose
+/// places in the block log are known.
 void archive_round(State& state, const Hash256& job, std::uint32_t round);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules the time that a player of a game about a round has, and that an accuser has to begin one, from
-// the slowest measured speed. Internal to the rules.
+// How much time a player of a game about a round has, and how much an accuser has to open one, from the
+// slowest measured speed. Internal to the rules.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@
 
 namespace assay::contracts {
 
-/// The heights that each player has as a game begins, beside Params::dispute_move_window for each move: three
-/// times a slot-round's work at the slowest measured speed of the job's members, at most three times the
-/// commit window. Where none of them is measured yet, at that of the slowest miner of the disputed round.
+/// The heights that each player has when a game begins; each move adds Params::dispute_move_window. They are
+/// three times what a slot-round takes at the slowest measured speed of the job's members, at most three
+/// times the commit window. When no member is measured yet, the speed is that of the slowest miner of the
+/// disputed round.
 std::uint64_t player_clock(const Params& params, const Job& job, const Round& round,
                            const std::vector<SlotRound>& slots);
 /// The heights that a verifier has to open the game of its accusation.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, roles and audits everything that is drawn from a beacon, as pure functions: nobody's
-// choice, anybody's recomputation (docs/concepts/round.md, draw). A draw is a hash of the beacon under a
-// label and two numbers.
+// Everything that is drawn from a beacon, as pure functions, for rules, roles and audits
+// (docs/concepts/round.md, draw). Nobody chooses a draw, and anybody can recompute it. A draw is a hash of
+// the beacon under a label and two numbers.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using base::PublicKey;
 std::uint64_t draw_u64(const Hash256& beacon, std::string_view label, std::uint64_t first,
                        std::uint64_t second);
 
-/// Uniform in [0, bound), by 128-bit multiply-shift of draw_u64; 0 where the bound is.
+/// Uniform in [0, bound), by 128-bit multiply-shift of draw_u64; 0 when the bound is 0.
 std::uint64_t draw_below(const Hash256& beacon, std::string_view label, std::uint64_t first,
                          std::uint64_t second, std::uint64_t bound);
 
@@ -33,15 +33,15 @@ struct UnitRates {
     std::uint64_t segment = 0;
     std::uint64_t finalise = 0;
 };
-/// Those of the job's spec; of a newcomer, or where a link is missing, rate 1.
+/// The rates of the job's spec, or rate 1 if `everything`: for a newcomer, or when a link is missing.
 UnitRates unit_rates(const program::SecurityConfig& security, bool everything);
 
 /// The audited units of a slot, ascending: each segment and `finalise`, each with the probability of its
 /// rate.
 std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot,
                                       const program::RoundPlan& plan, const UnitRates& rates);
-/// Those units where a slot says that its work ended in `unit`: that one, whatever the beacon drew, and none
-/// behind it.
+/// The audited units of a slot that claims that its work ended in `unit`: that unit, whatever the beacon
+/// drew, and none after it.
 std::vector<std::uint32_t> with_divergence(std::vector<std::uint32_t> drawn, std::uint32_t unit);
 
 struct EligibleVerifier {
@@ -59,9 +59,9 @@ std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view lab
 /// 0 … count-1 in a drawn order (Fisher-Yates).
 std::vector<std::size_t> draw_order(const Hash256& beacon, std::string_view label, std::size_t count);
 
-/// `total` things shared in proportion to `weights`, nobody above its cap, by largest remainder; equal
-/// remainders go to the earlier place. All zero weights count as equal. The sum is min(total, sum of caps).
-/// REQUIRES equal lengths.
+/// Shares `total` things in proportion to `weights`, nobody above its cap, by largest remainder; equal
+/// remainders go to the earlier place. If all weights are zero, they count as equal. The sum is min(total,
+/// sum of caps). REQUIRES equal lengths.
 std::vector<std::uint32_t> share(std::uint32_t total, const std::vector<std::uint64_t>& weights,
                                  const std::vector<std::uint32_t>& caps);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules what is different in a job that leases its machines (MarketTerms): who is in its roster,
-// and when it waits. Internal to the rules.
+// The rules that differ for a job that leases its machines (MarketTerms): who is in its roster, and when it
+// waits. Internal to the rules.
 #pragma once
 
 #include <vector>
@@ -11,27 +11,27 @@
 
 namespace assay::contracts {
 
-/// Brings the roster in line with the leases that hold now. A node that is new comes to it, as long as it has
-/// less than kMaxAsks members. A member that was dropped comes back, with one absence, by a lease that begins
-/// after it was dropped: a later lease is the market's word that it is wanted. Nobody leaves it. Changes
-/// `job`, which the caller stores.
+/// Updates the roster from the leases that hold now. Adds each new node while the roster has fewer than
+/// kMaxAsks members. Takes a dropped member back, with one absence, if its lease begins after it was dropped:
+/// a later lease shows that it is wanted again. Removes nobody. Changes `job`, which the caller stores.
 void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases);
 
-/// The job waits for its gang, with all that it has. It looks again by itself when a window ends that it
-/// waits for, that of enlistment or of bonds of leased machines, and at its deadline. Changes `job`, which
+/// Makes the job wait for its gang and keep what it has. It checks again by itself when a window ends for
+/// which it waits (of enlistment, or of bonds of leased machines), and at its deadline. Changes `job`, which
 /// the caller stores. REQUIRES that its deadline has not passed.
 void wait_for_gang(Work& work, Job& job);
 
-/// Whether a job that waits may go on: it has a gang's leases now; before its first round its enlistment is
-/// over, and enough owners of verifiers are there.
+/// Whether a waiting job may go on. It needs leases for a gang now; before its first round its enlistment
+/// must be over, with verifiers of enough owners.
 bool may_go_on(const Work& work, const Job& job);
 
-/// Looks again: deals, where the job may go on; ends the job at its deadline, or when its data were found at
-/// fault; and lets it wait on otherwise, which is false. Changes `job`, which the caller stores.
+/// Checks again: deals if the job may go on, and ends the job at its deadline or when its data were found at
+/// fault. Otherwise the job waits on, and the result is false. Changes `job`, which the caller stores.
 bool end_wait(Work& work, Job& job);
 
-/// Deals a round of a job that waits and may go on; does nothing to any other, nor to one that is not there.
-/// For whatever gives a job leases: an epoch that begins, a lease that is taken at once. Writes the job.
+/// Deals a round if the job waits and may go on; does nothing for any other job or when there is no such job.
+/// Called after whatever gives a job leases: an epoch that begins, or a lease that is taken at once. Writes
+/// the job.
 void begin_if_leased(Work& work, const Hash256& job);
 
 }  // namespace assay::contracts

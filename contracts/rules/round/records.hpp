@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the state stores about a round, for the rules and every reader of the state: who was drawn, what was
-// sealed and opened, who was paid and why. What is large, and only an audit reads, is in the block log once
-// the round is settled, and here by its hash (LogPlace).
+// sealed and opened, who was paid and why. Large records that only an audit reads leave the state once the
+// round is settled and no claim of it is open. The block log has them, and the state has their hash
+// (LogPlace).
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 
 namespace assay::contracts {
 
-/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. kConfirmSeal and the two
-/// redraw phases are entered only when one more verifier is drawn for a slot. Who confirms opens with the
-/// panel, in kAuditOpen. Nothing of a trace is opened before kReveal but the starts of drawn runs.
+/// The phases in their order (docs/concepts/round.md). The draw happens at the end of kBeacon. kConfirmSeal
+/// and the two redraw phases are entered only when one more verifier is drawn for a slot. A confirmer opens
+/// with the panel, in kAuditOpen. Before kReveal only the starts of drawn runs are opened of a trace.
 enum class RoundPhase : std::uint8_t {
     kCommit = 1,
     kBeacon = 2,
@@ -34,14 +35,14 @@ enum class RoundPhase : std::uint8_t {
 };
 std::string_view to_text(RoundPhase phase);
 
-/// A beacon member's answer in this round: in its last try, or none.
+/// A beacon member's link of this round: that of the last try, or none.
 struct BeaconLink {
     PublicKey node;
     bool opened = false;
     Hash256 link;
     std::uint32_t place = 0;  ///< in Round::links
     std::uint32_t index = 0;  ///< in the member's chain, of the link that this try waits for or holds
-    bool withheld = false;    ///< it let a try's window pass: no link of it counts in this round
+    bool withheld = false;    ///< it let the window of a try pass, so that no link of it counts in this round
     Amount held;              ///< its lost link bond, until the round is settled
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -57,7 +58,7 @@ struct MergePosting {
     Hash256 seal;
     MergeClaim claim;
     std::uint32_t place = 0;  ///< in Round::merges
-    std::uint32_t order = 0;  ///< how many of the round were opened before it
+    std::uint32_t order = 0;  ///< how many merges of the round were opened before it
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.verifier, self.sealed, self.opened, self.seal, self.claim, self.place, self.order);
@@ -74,7 +75,7 @@ struct Judge {
     }
 };
 
-/// Where the round stands, and what it came to. Written when a phase ends.
+/// The progress and the result of the round. Written when a phase ends.
 struct RoundProgress {
     RoundPhase phase = RoundPhase::kCommit;
     std::uint64_t phase_deadline = 0;  ///< last height of the phase
@@ -84,12 +85,14 @@ struct RoundProgress {
     Hash256 base_blob;
     bool link_missing = false;  ///< then every slot is audited at rate 1
     Hash256 beacon;             ///< zero until drawn
-    /// The claim that stands, and the slots that it names (weight 1 each), ascending. One that stands and
-    /// says that the state is not finite is no merge: `merged` stays false, and so it does where none stands.
+    /// Whether a merge stands. A diverged claim that stands is no merge: `merged` then stays false, as it
+    /// does when no claim stands. `result` is the claim that stands, and `merged_slots` are the slots that it
+    /// names (weight 1 each), ascending.
     bool merged = false;
     MergeClaim result;
     std::vector<std::uint32_t> merged_slots;
-    /// Mean loss of the merged slots' audited steps (audited_loss), and how many those are; zero: none was.
+    /// Mean loss of the merged slots' audited steps (audited_loss), and the number of these steps; both zero
+    /// when there are none.
     std::uint32_t train_loss = 0;
     std::uint32_t train_steps = 0;
     std::uint32_t lines = 0;  ///< settlement lines stored for this round
@@ -101,23 +104,22 @@ struct RoundProgress {
     }
 };
 
-/// All that the state holds of a round but its slots, put together for whoever reads it (read_round). It is
-/// stored in pieces, so that a message writes only what it changes; write_round() writes the pieces that
-/// differ.
+/// Everything that the state holds about a round except its slots, as read_round() assembles it. It is stored
+/// in pieces, so that a message writes only what it changes; write_round() writes the pieces that differ.
 struct Round : RoundProgress {
     Hash256 job;
     std::uint32_t number = 0;
-    /// Fixed before the first link is opened: whatever is deposited, withdrawn, revoked or lost afterwards
-    /// changes no draw of this round.
+    /// Fixed before the first link is opened. Whatever is deposited, withdrawn, revoked or lost afterwards
+    /// does not change a draw of this round.
     std::vector<Judge> judges;
     std::vector<BeaconLink> links;     ///< in the order of the job's members
-    std::vector<MergePosting> merges;  ///< of every judge, in their order, once something can be merged
+    std::vector<MergePosting> merges;  ///< one for every judge, in their order, once something can be merged
 };
 
-/// What a work unit costs in a round of a job that leases, as it was dealt. Written once.
+/// The prices of a work unit in a round of a job that leases, fixed when the round is dealt. Written once.
 struct RoundPrices {
     Amount highest;             ///< of the slots
-    std::vector<Amount> slots;  ///< each the price of its miner's lot; zero where nobody holds it
+    std::vector<Amount> slots;  ///< each is the price of its miner's lot; zero when nobody holds the slot
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.highest, self.slots);
@@ -135,22 +137,22 @@ struct SlotRound {
     bool committed = false;
     Hash256 seal;
     std::uint64_t committed_at = 0;  ///< height
-    /// Ascending; may be empty. Where the miner serves and says that its work ended in a unit, that one too,
-    /// and none behind it.
+    /// Ascending; may be empty. If the miner serves and states that its work ended in a unit, that unit is
+    /// included and none after it.
     std::vector<std::uint32_t> drawn_units;
     std::vector<PublicKey> verifiers;  ///< as drawn
     std::uint32_t panel = 0;           ///< how many of them were drawn at first
-    std::uint32_t confirmers = 0;      ///< how many of those behind the panel were drawn to confirm replays
-    bool served = false;  ///< then the starts of its runs are stored beside it until the round is settled
-    std::optional<std::uint32_t> diverged_unit;  ///< as the miner said when it served
-    bool revealed = false;           ///< then its reveal is stored beside it until the round is settled
+    std::uint32_t confirmers = 0;      ///< how many after the panel were drawn to confirm replays
+    bool served = false;               ///< if so, its Serve record is stored until the round is archived
+    std::optional<std::uint32_t> diverged_unit;  ///< as the miner stated when it served
+    bool revealed = false;           ///< if so, its Reveal record is stored until the round is archived
     bool diverged = false;           ///< as the revealed trace says
-    bool stored = false;             ///< by more than half of the stake that has a say (is_stored)
+    bool stored = false;             ///< by more than half of the relevant stake (is_stored)
     Reason verdict = Reason::kNone;  ///< of the settlement
     std::uint32_t fault_unit = 0;    ///< the first unit that a drawn verifier accuses
     Hash256 fault_claimed;           ///< its root as the miner's trace says
-    Hash256 fault_found;             ///< and as that verifier computed it; zero: nobody accuses
-    bool cleared = false;            ///< all who accused it have lost, so that it is work found right
+    Hash256 fault_found;             ///< its root as that verifier computed it; zero when nobody accuses
+    bool cleared = false;            ///< all who accused it have lost, so that its work is found right
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,
@@ -210,7 +212,7 @@ struct AuditPosting {
     bool sealed = false;
     bool opened = false;
     Hash256 seal;
-    Bytes replayed;  ///< as it said when it sealed (AuditSeal)
+    Bytes replayed;  ///< as it stated when it sealed (AuditSeal)
     std::vector<SlotClaim> claims;
     std::uint64_t called_at = 0;  ///< height at which it could begin
     std::uint64_t sealed_at = 0;  ///< height
@@ -221,24 +223,24 @@ struct AuditPosting {
     }
 };
 
-/// Where the block log holds what the state only names, once the round is settled: a reveal, the claims of
-/// an audit posting, or the clips of a merge posting.
+/// The place in the block log of a record that the state only names once the round is archived (archive.hpp):
+/// a reveal, the claims of an audit posting, or the clips of a merge posting.
 struct LogPlace {
     Hash256 record;            ///< hash of the whole record (hash_of_record)
     std::uint64_t height = 0;  ///< of the block
-    Hash256 transaction;       ///< id of the transaction in it that the record was made of
+    Hash256 transaction;       ///< id of the transaction in that block from which the record was made
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.record, self.height, self.transaction);
     }
 };
 
-/// What a slot hands on at the end of a round that merged its update, in jobs that carry: in the next round
-/// it goes on with that. All zero: with nothing.
+/// The carried state of a slot at the end of a round that merged its update, in jobs that carry. The slot
+/// goes on with it in the next round. All zero when it goes on with nothing.
 struct CarriedIn {
     Hash256 root;      ///< program::carried_root
     Hash256 blob;      ///< the slot state that holds the arrays: the last boundary of the round
-    PublicKey holder;  ///< whose slot it was
+    PublicKey holder;  ///< the miner that held the slot
     [[nodiscard]] bool nothing() const { return root.is_zero(); }
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -263,13 +265,13 @@ struct SettlementLine {
     PublicKey node;          ///< the party's node key; zero for a slot nobody held
     PublicKey owner;         ///< who receives
     Reason reason = Reason::kNone;
-    std::uint64_t work_units = 0;  ///< paid for, or that would have been
+    std::uint64_t work_units = 0;  ///< work units that were paid for, or would have been
     Amount price;                  ///< per work unit
     Amount paid;                   ///< to `owner`: from_escrow + from_prepaid + from_slot
     Amount from_escrow;
     Amount from_prepaid;   ///< from the audited newcomer's registration fee
     Amount from_slot;      ///< kAudit: from the pay of the slot that had to be replayed
-    Amount replays;        ///< kSlot: what of its pay went to verifiers that had to replay it
+    Amount replays;        ///< kSlot: the part of its pay that went to verifiers that had to replay it
     Amount lost;           ///< bond forfeited or penalty taken from the party
     Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + burned
     Amount lost_to_escrow;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules and roles the seals of a round (hiding, binding commitments) and the chains of beacon links:
-// every hash that a miner, a verifier or a beacon member computes and the rules compute again. A seal
-// covers the chain, the job and its author, so that it means one thing in one place and a copy of it is
-// worth nothing.
+// The seals of a round (hiding, binding commitments) and the chains of beacon links, for rules and roles:
+// every hash that a miner, a verifier or a beacon member computes and the rules compute again. A seal covers
+// the chain, the job and its author, so that it is valid in one place only and a copy of it is worthless.
 #pragma once
 
 #include <array>
@@ -26,7 +25,7 @@ using base::Hash256;
 using base::PublicKey;
 using base::Signature;
 
-/// What a miner says it computed in one slot of one round (docs/concepts/round.md, commit). Update and
+/// What a miner claims to have computed in one slot of one round (docs/concepts/round.md, commit). Update and
 /// carried state are leaves of the trace.
 struct CommitStatement {
     Hash256 job;
@@ -44,13 +43,13 @@ struct CommitStatement {
 };
 /// H("assay/commit", chain ‖ statement).
 Hash256 commit_seal(std::string_view chain, const CommitStatement& statement);
-/// The salt of a slot's seal, H("assay/commit/salt", slot salt): it opens the seal and no leaf of the trace.
+/// The salt of a slot's seal, H("assay/commit/salt", slot salt). It opens the seal but no leaf of the trace.
 Hash256 commit_salt(const Hash256& slot_salt);
 
 /// What a verifier found for one slot.
 struct SlotClaim {
     std::uint32_t slot = 0;
-    /// A start of the slot's runs was not served: the verifier computed the slot from the round's base.
+    /// A start of the slot's runs was not served, so the verifier computed the slot from the round's base.
     bool replayed = false;
     /// The unit roots that this verifier computed (program/trace.hpp), of claimed_units() in that order.
     std::vector<Hash256> roots;
@@ -62,32 +61,32 @@ struct SlotClaim {
     }
 };
 
-/// The units that a claim about a slot with these drawn units says something about: the drawn ones; in a
-/// replay every unit up to the last of them.
+/// The units that a claim about a slot covers, given the slot's drawn units: the drawn ones, or in a replay
+/// every unit up to the last of them.
 std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn, bool replayed);
 
-/// What a verifier was drawn for (panel_rule.hpp): a slot's panel; to confirm that its starts are not served;
-/// or because nobody drawn before opened anything. In the order of their draws.
+/// What a verifier was drawn for (panel_rule.hpp), in the order of the draws: a slot's panel, to confirm that
+/// its starts are not served, or because nobody drawn before opened anything.
 enum class Stage : std::uint8_t { kPanel = 1, kConfirm = 2, kRedraw = 3 };
 inline constexpr std::array kStages = {Stage::kPanel, Stage::kConfirm, Stage::kRedraw};
 
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt);
 
-/// What the merge of some slots gives. A loss is binary32 bits. A claim without a root says that θ_{r+1} is
-/// not finite: nothing can start from it, so that such a claim, if it stands, pays the round and ends the
-/// job (kMergeDiverged).
+/// The result of merging some slots. A loss is binary32 bits. A claim without a root (diverged) claims that
+/// θ_{r+1} is not finite. Nothing can start from such a state, so if the claim stands, the round is paid and
+/// the job ends (kMergeDiverged).
 struct MergeClaim {
-    Bytes slots;                       ///< whose updates went in, as storage_bits() writes them
-    std::vector<std::uint32_t> clips;  ///< of each of them, ascending by slot: program::update_clip; empty
-                                       ///< in jobs without a norm bound
+    Bytes slots;                       ///< the slots whose updates were merged, as storage_bits() writes them
+    std::vector<std::uint32_t> clips;  ///< program::update_clip of each of them, ascending by slot; empty in
+                                       ///< jobs without a norm bound
     Hash256 base_root;                 ///< of θ_{r+1}: parameters, outer state and step count
     Hash256 base_blob;                 ///< blob id of the base state file
     std::uint32_t held_out_loss = 0;   ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
 
     [[nodiscard]] bool diverged() const { return base_root.is_zero(); }
-    /// False for a diverged claim that names a blob, a loss or clips (equal findings have one spelling), and
-    /// for a clip that none can be (program::is_clip).
+    /// False for a diverged claim that names a blob, a loss or clips, because equal findings must have one
+    /// encoding. Also false for an impossible clip (program::is_clip).
     [[nodiscard]] bool is_well_formed() const;
 
     friend auto operator<=>(const MergeClaim&, const MergeClaim&) = default;
@@ -101,8 +100,9 @@ Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t rou
 
 /// The most members that the beacon of a job can have.
 inline constexpr std::uint32_t kMaxBeaconMembers = 1 + kMaxVerifiers + kMaxValidators;
-/// Links of a chain for a job of so many rounds. Each round opens one and each void try one more, and a void
-/// try has one member less than the try before, so that no chain ends before its job.
+/// The number of links of a chain for a job of so many rounds. Each round opens one link, and each void try
+/// one more. A void try has at least one member less than the try before, so that no chain ends before its
+/// job.
 constexpr std::uint32_t chain_length(std::uint32_t rounds) { return rounds + kMaxBeaconMembers; }
 /// One step along a beacon chain, from a link towards the tip: link(k - 1) = next_link(link(k)). Links are
 /// numbered by use. A member with secret `s` registers tip = next_link applied chain_length(rounds) times to

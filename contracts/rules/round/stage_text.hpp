@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the stages of a round's audits their names.
+// The names of the stages of a round's audits.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace assay::contracts {
 
-/// "panel", "confirm" or "redraw"; frozen, since notes and logs are found by them.
+/// "panel", "confirm" or "redraw". Frozen, since notes and logs are found by these names.
 std::string_view to_text(Stage stage);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions of a round: seals and openings of results, beacon links, audits and merges, for who builds,
-// checks or carries out one.
+// Transactions of a round, for the code that builds, checks or carries them out: seals and openings of
+// results, beacon links, audits and merges.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ struct ServedStart {
     }
 };
 
-/// node (the slot's miner), round phase kServe. Opens the seal, and of the trace nothing but the starts of
-/// the drawn runs.
+/// node (the slot's miner), round phase kServe. Opens the seal, and of the trace only the starts of the drawn
+/// runs.
 struct RoundServe {
     static constexpr TxType kType = TxType::kRoundServe;
     Hash256 job;
@@ -61,7 +61,8 @@ struct RoundServe {
     std::uint32_t slot = 0;
     Hash256 trace_root;
     Hash256 salt;  ///< commit_salt of the slot's salt
-    /// The unit in which the slot's work ended, where its trace says so. It is drawn, and none behind it.
+    /// The unit in which the slot's work ended, if its trace says so. That unit is then drawn, and none after
+    /// it.
     std::optional<std::uint32_t> diverged_unit;
     /// One for each run of the drawn units (with_divergence) that does not begin at the base, ascending.
     std::vector<ServedStart> starts;
@@ -71,8 +72,8 @@ struct RoundServe {
     }
 };
 
-/// node (the slot's miner), round phase kReveal: when everything about the slot is sealed and opened. Opens
-/// the seal and the whole trace, shows that it starts where the round does, and says where the bytes are that
+/// node (the slot's miner), round phase kReveal, when everything about the slot is sealed and opened. Opens
+/// the seal and the whole trace, proves that the trace starts at the round's base, and names the bytes that
 /// the merge needs.
 struct RoundReveal {
     static constexpr TxType kType = TxType::kRoundReveal;
@@ -92,14 +93,14 @@ struct RoundReveal {
     }
 };
 
-/// node (a judge of the round), round phase kStore. Which slots' bytes it holds,
-/// has checked against their roots, and serves.
+/// node (a judge of the round), round phase kStore. Names the slots whose bytes it holds, has checked against
+/// their roots, and serves.
 struct StorageBitmap {
     static constexpr TxType kType = TxType::kStorageBitmap;
     Hash256 job;
     std::uint32_t round = 0;
-    /// Bit s mod 8 of byte s div 8 says slot s: as many bytes as the slots need, no bit but of
-    /// storable_slots().
+    /// Bit s mod 8 of byte s div 8 stands for slot s. It has as many bytes as the slots need, and sets only
+    /// bits of storable_slots().
     Bytes bits;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -114,8 +115,8 @@ struct AuditSeal {
     std::uint32_t round = 0;
     Stage stage = Stage::kPanel;
     Hash256 seal;  ///< audit_seal(...) over all its claims of this stage
-    /// Of which slots it replayed, in the clear: the bits of SlotClaim::replayed, as storage_bits() writes
-    /// them. Only of slots whose runs need a start; all of those whose miner opened none.
+    /// The slots that it replayed, in the clear: the bits of SlotClaim::replayed, as storage_bits() writes
+    /// them. Only slots whose runs need a start may be set; those whose miner opened no start must be.
     Bytes replayed;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -123,9 +124,9 @@ struct AuditSeal {
     }
 };
 
-/// node (drawn verifier), round phase opening_phase(stage). `claims` are about slots that assigned_slots()
-/// names, at least one, in that order, and are replays exactly as its AuditSeal said. A slot without a claim
-/// is left out: its verifier sealed nothing of it, and pays as one that is silent about it.
+/// node (drawn verifier), round phase opening_phase(stage). `claims` has at least one claim, about slots of
+/// assigned_slots() in that order; a claim is a replay exactly if its AuditSeal said so. A slot without a
+/// claim is left out: the verifier sealed nothing for it, and pays like one that is silent about it.
 struct AuditOpen {
     static constexpr TxType kType = TxType::kAuditOpen;
     Hash256 job;
@@ -151,7 +152,8 @@ struct MergeSeal {
     }
 };
 
-/// node (a judge of the round), round phase kMergeOpen. What it names must be among merge_slots().
+/// node (a judge of the round), round phase kMergeOpen. The slots that the claim names must be among
+/// merge_slots().
 struct MergeOpen {
     static constexpr TxType kType = TxType::kMergeOpen;
     Hash256 job;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules what a drawn verifier's opened roots say of a revealed trace, where games decide
-// (protocol.md §4, §6): it agrees with every unit, or it accuses the first that differs. Internal to the
-// rules.
+// Compares a drawn verifier's opened roots with a revealed trace, for the rules (protocol.md §4, §6). The
+// verifier agrees with every unit, or it accuses the first unit that differs, and a game decides. Internal to
+// the rules.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace assay::contracts {
 
-/// A unit whose root is another than the trace claims.
+/// A unit whose root differs from the root that the trace claims.
 struct UnitDifference {
     std::uint32_t unit = 0;
     Hash256 claimed;
     Hash256 found;
 };
 
-/// The first of the audit's units that differs from the trace, of those that a game can be about: none behind
-/// the end of the work. Nothing: they all agree, or none was opened.
+/// The first of the audit's units that differs from the trace. Units after the end of the work do not count,
+/// because no game can be about them. Nothing when all agree or none was opened.
 std::optional<UnitDifference> first_difference(const program::TraceRecord& trace,
                                                const program::JobSpec& spec, const SlotAudit& audit);
 
-/// Of the audits in their order. Fees are left to the settlement.
+/// The accusations of the audits, in their order. The settlement sets their fees.
 std::vector<Accusation> accusations_of(const program::TraceRecord& trace, const program::JobSpec& spec,
                                        const std::vector<SlotAudit>& audits);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the settlement what each audit of a slot is worth. Internal to the rules.
+// The worth of each audit of a slot, for the settlement. Internal to the rules.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@ namespace assay::contracts {
 struct AuditWorth {
     Reason reason = Reason::kAuditUndecided;
     std::uint64_t work = 0;    ///< of drawn units
-    std::uint64_t replay = 0;  ///< of the others, which it computed because no start was served
+    std::uint64_t replay = 0;  ///< of the other units, which it computed because no start was served
     std::uint64_t units = 0;
-    Amount from_slot;  ///< what the slot's pay gives for `replay`
+    Amount from_slot;  ///< what the slot's pay contributes for `replay`
 };
 
-/// In the order of the audits. A word that agrees with the revealed trace is paid, and one that differs waits
-/// for its game. What a slot without a reveal claims nobody knows: two equal words are paid there. Work
-/// beyond the drawn units is paid at cost, out of what the slot holds, and only if nobody was served
-/// (replays_are_paid): where one was, the others may have been.
+/// One entry for each audit, in their order. An audit that agrees with the revealed trace is paid; one that
+/// differs waits for its game. Without a reveal nobody knows the slot's claims; then roots that two audits
+/// share are paid. Work beyond the drawn units is paid at cost, out of what the slot holds, and only if
+/// nobody was served (replays_are_paid): if one verifier was served, the others may have been.
 std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRound& slot,
                                      const std::vector<SlotAudit>& audits, Amount held);
 

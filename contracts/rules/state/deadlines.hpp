@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of deadlines, for whatever the passing of heights moves: a block's beginning reads what is due
-// and nothing else, however much waits for later heights. Internal to the rules.
+// The index of deadlines, for everything that happens at a height without a transaction. The beginning of a
+// block reads only what is due, however much waits for later heights. Internal to the rules.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace assay::contracts {
 
 using base::Hash256;
 
-/// What falls due. Numbers are part of stored keys.
+/// What falls due. The numbers are part of stored keys.
 enum class DueKind : std::uint8_t {
     kJob = 1,      ///< a phase of the job's bidding, or of its running round; the subject is the job
     kWindows = 2,  ///< windows of settled claims; the subject is their job
@@ -29,13 +29,13 @@ struct Deadline {
 };
 
 Bytes deadline_key(const Deadline& deadline);
-/// The deadline of a key of the index; nothing when it is none.
+/// The deadline that a key of the index encodes; nothing when it is no such key.
 std::optional<Deadline> deadline_of(ByteView key);
 
-/// The first that is due up to and with `height` and whose key is not below `from`; they ascend by height,
-/// kind and subject. Nothing when there is none. Reads one entry.
+/// The first deadline that is due at or before `height` and whose key is not below `from`; nothing when there
+/// is none. Deadlines ascend by height, kind and subject. Reads one entry.
 std::optional<Deadline> first_due(const StateView& state, ByteView from, std::uint64_t height);
-/// The height of the next one; nothing when none is pending.
+/// The height of the next deadline; nothing when none is pending.
 std::optional<std::uint64_t> next_due(const StateView& state);
 
 }  // namespace assay::contracts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives whoever follows a ledger what the rules tell about a change. Events are derived: the state alone
-// is the truth.
+// Events report what a change did, for anyone who follows a ledger. They are derived: only the state is the
+// truth.
 #pragma once
 
 #include <cstdint>

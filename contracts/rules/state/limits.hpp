@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives decoders and checks hard bounds on what a transaction may carry. They are code, not parameters: a
-// decoder relies on them.
+// Hard bounds on what a transaction may carry, for decoders and checks. They are code, not parameters,
+// because decoders rely on them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace assay::contracts {
 inline constexpr std::size_t kMaxTransactionBytes = 512 * 1024;
 inline constexpr std::size_t kMaxChainIdBytes = 64;
 inline constexpr std::size_t kMaxEndpointBytes = 128;
-// What a job may make of a list follows from the job's own limits (contracts/program/limits.hpp).
+// How long a list about a job may be follows from the job's own limits (contracts/program/limits.hpp).
 inline constexpr std::size_t kMaxSegments = program::kMaxSegments;      ///< boundaries of a trace less one
 inline constexpr std::size_t kMaxInnerSteps = program::kMaxInnerSteps;  ///< fingerprints of a trace
 inline constexpr std::size_t kMaxClaims = program::kMaxUnits;           ///< unit roots of one audit opening
@@ -25,20 +25,20 @@ inline constexpr std::size_t kMaxBids = 10'000;       ///< bids of the market in
 inline constexpr std::size_t kMaxLotsTaken = 64;      ///< lots of one instant lease
 inline constexpr std::uint32_t kMaxStanding = 1'000;  ///< epochs that a lot stands for
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
-/// Heights whose takings a team member's record keeps apart (TeamMember::recent).
+/// The most heights for which a team member's record keeps separate amounts (TeamMember::recent).
 inline constexpr std::size_t kMaxTakenAt = 32;
-/// Matured withdrawals paid out by one block.
+/// The most matured withdrawals that one block pays out.
 inline constexpr std::size_t kMaxReleasesPerBlock = 1'000;
-/// Records of ended jobs that leave the state in one block, and the bytes of their keys and values; the
-/// others leave in the next ones. The bytes too, because a record may be as long as a transaction: a block
-/// then moves no more through state and history than eight of the longest transactions carry, but for its
-/// last record.
+/// The most records of ended jobs that leave the state in one block, and the most bytes of their keys and
+/// values; the others leave in the next blocks. The bytes are limited too, because a record may be as long as
+/// a transaction. A block then moves at most as much through state and history as eight of the longest
+/// transactions carry, plus its last record.
 inline constexpr std::size_t kMaxLeavingPerBlock = 4'096;
 inline constexpr std::size_t kMaxLeavingBytesPerBlock = 8 * kMaxTransactionBytes;
 /// A row of the history ends with the record that reaches one of these.
 inline constexpr std::size_t kMaxRowRecords = 512;
 inline constexpr std::size_t kMaxRowBytes = 256 * 1024;
-/// Changes of phase that one transaction or block may cause in one job.
+/// The most changes of phase that one transaction or block may cause in one job.
 inline constexpr int kMaxTransitions = 32;
 
 }  // namespace assay::contracts

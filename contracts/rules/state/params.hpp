@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, genesis and commands every parameter of the rules, with its default and range. The state
-// keeps whole sets by their hash: one of them is the current one, and a job goes on under the one it was
-// submitted under (params_of).
+// Every parameter of the rules, with its default and range, for rules, genesis and commands. The state keeps
+// whole sets by their hash. One of them is current; a job keeps the set under which it was submitted
+// (params_of).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ using base::Hash256;
 inline constexpr std::uint64_t kPartsPerMillion = 1'000'000;
 
 struct Params {
-    // Windows, in heights: generous maxima, since every phase closes as soon as all its messages are in,
-    // except the two bidding windows, which nobody can know to be complete.
+    // Windows, in heights. They are generous maxima, since every phase closes as soon as all its messages are
+    // in. The exceptions are the two bidding windows: nobody can know when they are complete.
     std::uint64_t ask_commit_window = 20;
     std::uint64_t ask_reveal_window = 20;
     std::uint64_t commit_window = 100'000;  ///< from the dealing of the slots to the last seal: training
@@ -35,8 +35,8 @@ struct Params {
     std::uint64_t storage_window = 10'000;  ///< from the last reveal to the last bitmap
     std::uint64_t merge_seal_window = 100'000;
     std::uint64_t merge_open_window = 1'000;
-    /// From a settlement on a claim stays open: it can be challenged, its pay is held and its bond locked.
-    /// At least three times the seal window.
+    /// Heights for which a claim stays open after its settlement: it can be challenged, its pay is held and
+    /// its bond locked. At least three times the seal window.
     std::uint64_t claim_window = 300'000;
     std::uint64_t dispute_move_window = 100;  ///< what each move of a game adds to its player's clock
     std::uint64_t unbonding_delay = 100;      ///< from a withdrawal of stake to its arrival
@@ -45,8 +45,9 @@ struct Params {
     Amount miner_fee = base::units(1'000'000);       ///< prepays the newcomer's own first audits
     Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
     Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
-    Amount verifier_bond = base::units(10'000'000);  ///< least locked for a job a verifier enlists for
-    /// Least for a merge that is not opened, an audit not sealed or not opened, a lost accusation.
+    Amount verifier_bond = base::units(10'000'000);  ///< the least that a verifier locks for a job
+    /// The least penalty for a merge that is not opened, an audit not sealed or not opened, or a lost
+    /// accusation.
     Amount verifier_penalty = base::units(2'000'000);
     Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
     Amount job_byte_fee = base::units(10);         ///< burned for each byte of a submitted specification
@@ -54,15 +55,16 @@ struct Params {
     std::uint32_t probation_rounds = 20;   ///< verified slot-rounds before the job's own audit rate applies
     std::uint32_t max_missed = 2;          ///< rounds missed in a row before a party is dropped from a job
     std::uint32_t speed_window = 3;        ///< recent rounds whose minimum is a miner's measured speed
-    std::uint32_t panel_owners_least = 3;  ///< owners of verifiers without whom no round begins
+    std::uint32_t panel_owners_least = 3;  ///< a round begins only with verifiers of at least so many owners
 
     // Prices, as parts per million.
     std::uint64_t audit_fee_ppm = 1'000'000;  ///< of the clearing price, per recomputed work unit
     std::uint64_t merge_fee_ppm = 20'000;     ///< of a slot's pay, for recomputing the merge
-    /// Of what a miner loses by its silence, to the buyer; the rest is burned.
+    /// The buyer's part of what a miner loses by its silence; the rest is burned.
     std::uint64_t forfeit_buyer_ppm = 400'000;
     std::uint64_t no_commit_ppm = 200'000;  ///< of the slot's bond, for a repeated round without a commit
-    /// Of the round's dearest bond, for a merge that is not opened, at least verifier_penalty.
+    /// The penalty for a merge that is not opened: this part of the round's dearest bond, at least
+    /// verifier_penalty.
     std::uint64_t verifier_penalty_ppm = 500'000;
     std::uint64_t gain_bound_max_ppm =
         20'000'000;                         ///< of a slot's pay at the cap: a job's highest gain bound
@@ -96,7 +98,7 @@ struct ParamRange {
 };
 const std::vector<ParamRange>& param_ranges();
 
-/// The name of the first parameter outside its range, or of a combination that cannot be; nothing when all is
+/// The name of the first parameter outside its range, or of an impossible combination; nothing when all is
 /// well.
 std::optional<std::string> check_params(const Params& params);
 

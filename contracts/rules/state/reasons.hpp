@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody Reason, why the rules did what they did. Every refused transaction, every zero payment,
-// every loss and every end of a job carries one. Frozen numbers: they are stored, and scripts and `payout
-// explain` rely on them. New ones are added at the end, never between; the number of one that went is not
-// given again.
+// Reason says why the rules did what they did. Every refused transaction, every zero payment, every loss and
+// every end of a job carries one. The numbers are frozen: they are stored, and scripts and `payout explain`
+// rely on them. New reasons are added at the end, never between; the number of a removed reason is not used
+// again.
 #pragma once
 
 #include <cstdint>
@@ -107,7 +107,7 @@ enum class Reason : std::uint16_t {
     kNoMiners = 69,
     kMergeUnresolved = 70,
     kMergeDiverged = 71,
-    // Refused: at the door of a node, never in a block.
+    // Refused by a node's mempool, never in a block.
     kNonceWaiting = 72,
     kNodeBusy = 73,
     kSenderBusy = 74,
@@ -117,7 +117,7 @@ enum class Reason : std::uint16_t {
     // Refused: a job's terms, and what is locked for it.
     kGainBoundTooHigh = 77,
     kLockTooSmall = 78,
-    // Refused: what a block has no room for.
+    // Refused: a block has no room for it.
     kTooCostly = 79,
     // Refused: a reveal, an opening, a bitmap.
     kWrongCarried = 80,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives everybody that decides on a refusal one answer to what a refused sender may do: try again, or not.
+// Says whether the sender of a refused transaction may try again, for everyone who reacts to a refusal.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace assay::contracts {
 
-/// When the same wish (sender and payload, signed anew with the nonce and expiry of the day) may be accepted.
+/// When the same sender and payload, signed again with a current nonce and expiry, may be accepted.
 enum class Retry : std::uint8_t {
     kNever = 1,        ///< permanent: whatever happens on the ledger, it is refused again
     kWhenChanged = 2,  ///< temporary: once money arrives, a key is registered, a phase comes, a place is free
     kSoon = 3,         ///< temporary: signed anew, or in a moment; nothing that the sender did is wrong
 };
 
-/// Nothing for a reason that refuses no transaction.
+/// Returns nothing for a reason that refuses no transaction.
 std::optional<Retry> retry(Reason reason);
 
-/// The reason of a refusal that a node gave by number. Nothing for 0, for a number that this version does not
-/// know, and for a reason that refuses nothing.
+/// The reason of a refusal that a node sent as a number. Returns nothing for 0, for a number that this
+/// version does not know, and for a reason that refuses no transaction.
 std::optional<Reason> refusal_of(std::uint32_t number);
 
 }  // namespace assay::contracts

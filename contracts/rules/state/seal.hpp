@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the subjects of the rules the hash of every seal: H(tag, chain, fields…), each part in its
-// canonical encoding and so of unambiguous length. Internal to the rules.
+// The hash of every seal, for the subjects of the rules: H(tag, chain, fields…). Each part has its canonical
+// encoding and so an unambiguous length. Internal to the rules.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules what they see of the ledger's state: an ordered map from byte keys to byte values. The
-// ledger implements it; every key and value layout is in contracts/rules/tables.hpp.
+// The ledger's state as the rules see it: an ordered map from byte keys to byte values. The ledger implements
+// it; every key and value layout is in contracts/rules/tables.hpp.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace assay::contracts {
 using base::Bytes;
 using base::ByteView;
 
-/// Sees one pair; returns false to end the walk.
+/// Called with one pair; returns false to end the walk.
 using Visitor = std::function<bool(ByteView key, ByteView value)>;
 
 /// Read-only: what a check may see.
@@ -26,9 +26,9 @@ public:
     [[nodiscard]] virtual std::optional<Bytes> get(ByteView key) const = 0;
     /// Visits the pairs whose key begins with `prefix` and is not below `from`, keys ascending (unsigned
     /// bytes), until `visit` returns false. It seeks: pairs that it does not visit cost nothing. REQUIRES
-    /// that the state does not change meanwhile.
+    /// that the state does not change during the walk.
     virtual void for_each(ByteView prefix, ByteView from, const Visitor& visit) const = 0;
-    /// All pairs whose key begins with `prefix`, ascending. Only where all of them are needed.
+    /// All pairs whose key begins with `prefix`, ascending. Use it only if all of them are needed.
     [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const;
 };
 
@@ -37,16 +37,17 @@ class State : public StateView {
 public:
     virtual void put(ByteView key, Bytes value) = 0;
     virtual void erase(ByteView key) = 0;
-    /// Hands over a row of the history: records that the state holds no more, and names by their hash
-    /// (contracts/rules/job/history.hpp). It is no record: no read finds it, and no root covers it. Whoever
-    /// executes the rules keeps it.
+    /// Hands over a row of the history: records that leave the state, which then names them only by their
+    /// hash (contracts/rules/job/history.hpp). A row is no record of the state: no read finds it, and no root
+    /// covers it. The program that executes the rules keeps it.
     virtual void hand_over(ByteView key, Bytes row) = 0;
 };
 
 /// Rows of the history by their keys, ascending.
 using History = std::map<Bytes, Bytes>;
 
-/// Buffered writes over another state: a transaction that fails is dropped with its overlay.
+/// Buffers writes over another state: dropping the overlay drops a transaction that failed. `under` must
+/// outlive it.
 class Overlay final : public State {
 public:
     explicit Overlay(const StateView& under) : under_(under) {}
@@ -58,9 +59,9 @@ public:
 
     /// The state as it was before the changes.
     [[nodiscard]] const StateView& under() const { return under_; }
-    /// Key -> new value, or nothing where the key is erased; ascending.
+    /// Key -> new value, or nothing if the key is erased; ascending.
     [[nodiscard]] const std::map<Bytes, std::optional<Bytes>>& changes() const { return changes_; }
-    /// What was handed over since.
+    /// The rows that were handed over to the overlay.
     [[nodiscard]] const History& history() const { return history_; }
     void write_to(State& target) const;
 
@@ -70,7 +71,7 @@ private:
     History history_;
 };
 
-/// All in memory: tests, simulation, and the ledger's working set.
+/// A state in memory, for tests, simulation, and the ledger's working set.
 class MemoryState final : public State {
 public:
     [[nodiscard]] std::optional<Bytes> get(ByteView key) const override;
@@ -79,9 +80,9 @@ public:
     void erase(ByteView key) override;
     void hand_over(ByteView key, Bytes row) override;
     [[nodiscard]] const std::map<Bytes, Bytes>& all() const { return values_; }
-    /// What was handed over and not taken yet.
+    /// The rows that were handed over and not yet taken.
     [[nodiscard]] const History& history() const { return history_; }
-    /// For whoever keeps it elsewhere: nothing is left here.
+    /// Moves the rows out, for a caller that keeps them elsewhere.
     History take_history();
 
 private:

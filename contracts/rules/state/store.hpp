@@ -14,7 +14,7 @@ namespace assay::contracts {
 
 using base::PublicKey;
 
-/// Builds a key: numbers big-endian, so that they sort as numbers.
+/// Builds a key. Numbers are big-endian, so that they sort as numbers.
 class KeyBuilder {
 public:
     explicit KeyBuilder(Table table) { bytes_.push_back(static_cast<std::uint8_t>(table)); }
@@ -41,7 +41,8 @@ inline std::uint64_t number_in(ByteView part) {
     return value;
 }
 
-/// The record that the rules themselves encoded; anything else is damage to the store.
+/// Decodes a record that the rules themselves encoded. Ends the process on anything else: the store is
+/// damaged.
 template <class T>
 T stored(ByteView bytes) {
     auto decoded = base::decode<T>(bytes);
@@ -61,7 +62,7 @@ void store(State& state, const Bytes& key, const T& record) {
     state.put(key, base::encode(record));
 }
 
-/// The same, unless the state holds this very record already: what did not change is not written.
+/// Stores the record unless the state already holds the same one, so that only a change is written.
 template <class T>
 void store_changed(State& state, const Bytes& key, const T& record) {
     Bytes bytes = base::encode(record);
@@ -74,7 +75,7 @@ T required(std::optional<T> found) {
     return std::move(*found);
 }
 
-/// Whether a key has this prefix. Reads one.
+/// Whether any key has this prefix. Reads one entry.
 inline bool has_any(const StateView& state, const Bytes& prefix) {
     bool any = false;
     state.for_each(prefix, prefix, [&](ByteView, ByteView) {
@@ -95,7 +96,7 @@ std::vector<T> list_values(const StateView& state, const Bytes& prefix) {
     return found;
 }
 
-/// The records of a table whose keys are one public key each, with those.
+/// The records of a table whose keys are one public key each, with their keys.
 template <class T>
 std::vector<std::pair<PublicKey, T>> list_by_key(const StateView& state, Table table) {
     std::vector<std::pair<PublicKey, T>> found;

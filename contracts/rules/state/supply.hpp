@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules and views where the money is, in total, and the arithmetic on amounts that the rules may
-// use. Checks have passed before: an amount that is not there is a bug of ours. Internal to the rules, but
-// for Supply.
+// The totals of where the money is, for rules and views, and the arithmetic on amounts that the rules may
+// use. Checks have passed before, so a missing amount is our bug. Internal to the rules, except Supply.
 #pragma once
 
 #include <concepts>
@@ -16,8 +15,8 @@ namespace assay::contracts {
 
 using base::Amount;
 
-/// Running totals of where the money is. Invariant, after every transaction and every block's beginning:
-/// balances + escrow + stake + bonds + unbonding + deposits + prepaid + treasury + burned = minted.
+/// Running totals of where the money is. Invariant after every transaction and after every beginning of a
+/// block: balances + escrow + stake + bonds + unbonding + deposits + prepaid + treasury + burned = minted.
 struct Supply {
     Amount minted;
     Amount balances;
@@ -37,13 +36,13 @@ struct Supply {
     friend bool operator==(const Supply&, const Supply&) = default;
 };
 
-/// Sum and difference that earlier checks have made certain.
+/// Sum and difference. REQUIRES a representable result, which earlier checks ensure.
 Amount sum(Amount first, Amount second);
 Amount difference(Amount first, Amount second);
 Amount smaller(Amount first, Amount second);
 
-/// For statistics of a lifetime (all that was ever earned, units ever audited), and never for money: stops at
-/// the largest amount or number instead of ending the ledger.
+/// Only for lifetime statistics (all that was ever earned, units ever audited), never for money: the sum
+/// stops at the largest amount or number instead of ending the ledger.
 Amount saturating_sum(Amount first, Amount second);
 template <std::unsigned_integral T>
 T saturating_sum(T first, std::type_identity_t<T> second) {
@@ -52,7 +51,7 @@ T saturating_sum(T first, std::type_identity_t<T> second) {
 }
 
 using Bucket = Amount Supply::*;
-/// The running totals alone; the caller moves the records.
+/// Moves `amount` in the running totals only; the caller changes the records.
 void move_total(State& state, Bucket from, Bucket to, Amount amount);
 
 }  // namespace assay::contracts

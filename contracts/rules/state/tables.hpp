@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the subjects of the rules the tables of the state: one prefix byte each, the schema's number, and
-// the records that belong to no subject. A key is the byte, then numbers big-endian where order matters; a
-// value is the canonical encoding of the named record. The keys and readers of a subject are in its
-// tables.hpp; contracts/rules/tables.hpp has them all.
+// The tables of the state, for the subjects of the rules: one prefix byte for each, the schema's number, and
+// the records that belong to no subject. A key is the byte, then numbers, big-endian if their order matters;
+// a value is the canonical encoding of the named record. The keys and readers of a subject are in its
+// tables.hpp; contracts/rules/tables.hpp includes them all.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace assay::contracts {
 
 using base::Hash256;
 
-/// Grows with every change of a layout or of a record; migration.hpp brings older states here.
+/// Grows with every change of a layout or of a record; migration.hpp migrates older states to it.
 inline constexpr std::uint32_t kSchemaVersion = 12;
 
 /// First byte of a key.
@@ -60,7 +60,7 @@ enum class Table : std::uint8_t {
     kRevealPlace = 0x38,    // job, round, slot -> LogPlace
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry
-    kServe = 0x3b,          // job, round, slot -> Serve, until the round is settled
+    kServe = 0x3b,          // job, round, slot -> Serve, until the round is archived
     kStorage = 0x3c,        // job, round, verifier -> StoragePosting
     kMergePlace = 0x3d,     // job, round, verifier -> LogPlace, of a merge with clips
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
@@ -89,8 +89,8 @@ enum class Table : std::uint8_t {
     kDroppedAt = 0x71,      // job, miner -> height, in jobs that lease
 };
 
-/// Whether the records of a table are one job's, named behind the table's byte, and leave the state with it.
-/// Every table is named, so that whoever adds one decides.
+/// Whether each record of the table belongs to one job, whose id follows the table's byte in the key, and
+/// leaves the state with the job. The switch names every table, so that adding a table forces the decision.
 constexpr bool leaves_with_job(Table table) {
     switch (table) {
         case Table::kJobTerms:
@@ -160,7 +160,7 @@ constexpr bool leaves_with_job(Table table) {
     return false;  // the byte of no table
 }
 
-/// The schema stands first in every version, so that a program can tell a state that is not its own.
+/// The schema is the first field in every version, so that a program recognises a state of another version.
 struct Meta {
     std::uint32_t schema = kSchemaVersion;
     std::string chain_id;
@@ -173,7 +173,7 @@ struct Meta {
 };
 
 Bytes table_prefix(Table table);
-/// Whether a key is of the history: no state has a record under it.
+/// Whether a key belongs to the history; no state has a record under such a key.
 bool is_of_history(ByteView key);
 Bytes meta_key();
 Bytes params_key();
@@ -181,16 +181,16 @@ Bytes param_set_key(const Hash256& set);
 Bytes supply_key();
 Bytes validators_key();
 
-// Reading. Each exists in every state made by genesis().
+// Readers. Each of these records exists in every state made by genesis().
 Meta read_meta(const StateView& state);
-/// Parameters of what belongs to no job (registration, unbonding), and of a job being submitted. Those of a
-/// job: params_of().
+/// The parameters for what belongs to no job (registration, unbonding), and for a job being submitted. A
+/// job's own parameters: params_of().
 Params read_current_params(const StateView& state);
 std::optional<Params> read_param_set(const StateView& state, const Hash256& set);
 Supply read_supply(const StateView& state);
 ValidatorSet read_validators(const StateView& state);
 
-/// From here on `params` is the current set; jobs go on under theirs. REQUIRES check_params.
+/// Makes `params` the current set; existing jobs keep theirs. REQUIRES check_params.
 void set_current_params(State& state, const Params& params);
 
 }  // namespace assay::contracts

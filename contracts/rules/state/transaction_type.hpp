@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives senders, rules and documentation the types of transactions and who signs each: the one list of
-// numbers, which are frozen. What a type carries is in the transactions.hpp of its subject.
+// The types of transactions and who signs each, for senders, rules and documentation. This is the only list
+// of their numbers, which are frozen. What a type carries is in the transactions.hpp of its subject.
 //
 //   signer "owner": an account key, pays and decides; "node": a hot key that its owner registered.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The validator set: the keys whose signatures make a block count, for engines and for everybody who checks
-// a block, and who may feed a job's beacon besides its parties. Genesis names it; nothing changes it yet.
+// The validator set: the keys whose signatures make a block valid. Engines and everyone who checks a block
+// use it. Validators may also feed a job's beacon, besides the job's parties. Genesis names the set; nothing
+// changes it yet.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace assay::contracts {
 using base::PublicKey;
 
 inline constexpr std::size_t kMaxValidators = 128;
-/// Of the powers of a set together: three times as much fits 64 bits.
+/// The largest sum of the powers of a set: three times this fits 64 bits.
 inline constexpr std::uint64_t kMaxTotalPower = 1ULL << 60U;
 
 struct Validator {
@@ -30,15 +31,15 @@ struct Validator {
     friend bool operator==(const Validator&, const Validator&) = default;
 };
 
-/// Ordered by key. One that was decoded is believed after check_validators() only.
+/// Ordered by key. Trust a decoded set only after check_validators().
 struct ValidatorSet {
     std::vector<Validator> validators;
 
     [[nodiscard]] static ValidatorSet of_one(const PublicKey& key) { return {{{key, 1}}}; }
-    /// 0: no validator.
+    /// The power of the key; 0 when it is no validator.
     [[nodiscard]] std::uint64_t power_of(const PublicKey& key) const;
     [[nodiscard]] std::uint64_t total_power() const;
-    /// Whether those who hold `power` together decide: they hold more than two thirds.
+    /// Whether validators that together hold `power` decide: they hold more than two thirds.
     [[nodiscard]] bool decides(std::uint64_t power) const { return 3 * power > 2 * total_power(); }
 
     template <class Self, class V>
@@ -48,8 +49,8 @@ struct ValidatorSet {
     friend bool operator==(const ValidatorSet&, const ValidatorSet&) = default;
 };
 
-/// Nothing when the set is in order: 1 to kMaxValidators keys strictly ascending, powers of 1 at least that
-/// add up to kMaxTotalPower at most. Else what is wrong with it.
+/// Returns nothing when the set is in order: 1 to kMaxValidators keys, strictly ascending, and powers of at
+/// least 1 that add up to at most kMaxTotalPower. Otherwise returns what is wrong with it.
 std::optional<std::string> check_validators(const ValidatorSet& set);
 
 }  // namespace assay::contracts

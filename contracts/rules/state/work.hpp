@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the two halves of the rules what they work with: a read-only check and the change that follows it.
-// Internal to the rules, but for BlockContext.
+// The arguments of the two halves of the rules: a read-only check, and the change that follows it. Internal
+// to the rules, except BlockContext.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace assay::contracts {
 
-/// Where a block stands. No clock: heights are the only time.
+/// The chain and height of a block. There is no clock: heights are the only time.
 struct BlockContext {
     std::string chain_id;
     std::uint64_t height = 0;
 };
 
-/// The height `by` heights after `height`; the last one there is when that is no height any more.
+/// The height `by` heights after `height`; the largest number when the sum overflows.
 inline std::uint64_t later(std::uint64_t height, std::uint64_t by) {
     return by > std::numeric_limits<std::uint64_t>::max() - height ? std::numeric_limits<std::uint64_t>::max()
                                                                    : height + by;
@@ -28,7 +28,7 @@ inline std::uint64_t later(std::uint64_t height, std::uint64_t by) {
 
 using Checked = Result<void, Reason>;
 
-/// What a read-only check may know. Like Work it offers no parameters.
+/// What a read-only check may read. Like Work it offers no parameters.
 struct Case {
     const StateView& state;
     const BlockContext& block;
@@ -36,15 +36,15 @@ struct Case {
     PublicKey owner;   ///< its owner: itself for an owner key
 };
 
-/// Who sent a transaction that is carried out; `id` of the transaction.
+/// The sender of a transaction that is carried out; `id` is the transaction's.
 struct Sent {
     Hash256 id;
     PublicKey sender;
     PublicKey owner;
 };
 
-/// One transaction's or one block beginning's work on the state. It offers no parameters: those of a job are
-/// params_of(state, job), and only what belongs to no job reads the current ones.
+/// The work on the state of one transaction or of one beginning of a block. It offers no parameters: those of
+/// a job are params_of(state, job), and only what belongs to no job reads the current ones.
 struct Work {
     State& state;
     const BlockContext& block;
