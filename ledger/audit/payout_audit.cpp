@@ -238,7 +238,7 @@ private:
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
     }
 
-    // An audit or a merge that is missing or was not opened costs the penalty, as far as stake is left.
+    // A missing audit, and an audit or merge that was not opened, costs the penalty, as far as stake is left.
     void check_penalty(std::size_t at, const SettlementLine& line, std::uint64_t penalty) {
         const bool penalised = contracts::consequence(line.reason) == contracts::Consequence::kPenalty;
         expect(at, "the penalty", line.lost.units(), penalised ? locked_.take(line.node, penalty) : 0);
