@@ -31,7 +31,9 @@ std::vector<DeviceMemory> step_memory(const program::JobSpec& spec) {
         DeviceMemory memory;
         memory.device = name;
         memory.least = trainer::state_bytes(step, least.choice) + least.bytes();
-        memory.most = trainer::state_bytes(step, quickest->choice) + quickest->bytes();
+        // A budget holds the smallest plan in any case.
+        memory.most =
+            std::max(memory.least, trainer::state_bytes(step, quickest->choice) + quickest->bytes());
         memory.memory_class = memory_class_of(memory.least);
         found.push_back(std::move(memory));
     }

@@ -81,6 +81,9 @@ def order_cards():
     if os.environ.get("CUDA_VISIBLE_DEVICES"):
         stop("CUDA_VISIBLE_DEVICES is set, which numbers cards otherwise than nvidia-smi",
              "unset it, and name the card with --card (make cuda-record CARD=1)", PREFLIGHT)
+    if os.environ.get("ASSAY_CARD_WITHOUT"):
+        stop("ASSAY_CARD_WITHOUT is set, and the record would be of a card that does without something", "unset it",
+             PREFLIGHT)
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 
 
@@ -115,8 +118,11 @@ WAYS_STEP = ("i16", (12, 768, 12, 1024, 50257, 8))  # GPT-2 124M, 8 sequences of
 
 def ask(worker, line):
     """What a worker's bench answers to a line, without its first word."""
-    worker.stdin.write(line + "\n")
-    worker.stdin.flush()
+    try:
+        worker.stdin.write(line + "\n")
+        worker.stdin.flush()
+    except BrokenPipeError:
+        worker.stdin = None  # it has ended; what it said before comes next
     words = worker.stdout.readline().split()
     if not words or words[0] == "error":
         stop(f"{line}: {' '.join(words) or 'the worker has ended'}",
@@ -125,23 +131,17 @@ def ask(worker, line):
 
 
 def measure_ways(worker, device, runs=10):
-    """Seconds of the step with each of WAYS: medians of runs in turn, so that whatever else happens touches all."""
+    """Seconds of the step with each of WAYS: medians of runs forwards and backwards through the list, so that a card
+    that becomes slower touches all. One worker at a time: each has the whole card for its plan."""
     print("record: a step without each of the ways that can be left out", flush=True)
-    sides = {without: subprocess.Popen([worker, "--bench", "--device", device], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, text=True,
-                                       env={**os.environ, "ASSAY_CARD_WITHOUT": without}) for without in WAYS}
     profile, sizes = WAYS_STEP
-    try:
-        for side in sides.values():
+    times = {without: [] for without in WAYS}
+    for without in [*WAYS, *reversed(WAYS)]:
+        with subprocess.Popen([worker, "--bench", "--device", device], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, env={**os.environ, "ASSAY_CARD_WITHOUT": without}) as side:
             ask(side, f"step {profile} {' '.join(map(str, sizes))}")
-        times = {without: [] for without in WAYS}
-        for _ in range(runs):
-            for without, side in sides.items():
-                times[without] += ask(side, "run 1")
-    finally:
-        for side in sides.values():
+            times[without] += ask(side, f"run {runs}")
             side.stdin.close()
-            side.wait()
     return {without: statistics.median(seconds) for without, seconds in times.items()}
 
 

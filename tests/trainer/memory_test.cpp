@@ -265,8 +265,8 @@ TEST_CASE("gradients of matrices lie where activations were when a step is one m
         }
         CHECK(once.gradient == vectors);
         CHECK(once.block + once.gradient < again.block + parameters / 2);
-        // A tensor of its own for each operator, none over another.
         CHECK(plan(kBatchOfFour, Grouping::kOperators).gradient == vectors);
+        // Here no tensor lies over another.
         CHECK(plan(kBatchOfFour, Grouping::kSingle).gradient == parameters);
     }
 }

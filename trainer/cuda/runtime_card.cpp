@@ -27,7 +27,10 @@ public:
         : number_(number), name_("cuda:" + std::to_string(number)), memory_(memory) {
         note(cudaSetDevice(number_));
         pool_ = make_card_pool(number_);
-        if (pool_ == nullptr || pool_->stream() == nullptr) throw lost_device(name_, "it gives no stream");
+        if (pool_ == nullptr || pool_->stream() == nullptr) {
+            note(cudaGetLastError());
+            throw first_ != cudaSuccess ? failure() : lost_device(name_, "it gives no stream");
+        }
         note(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking));
         for (auto& events : events_) {
             for (cudaEvent_t& event : events) note(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -51,12 +54,12 @@ public:
     [[nodiscard]] LaunchStream stream() override { return lane(CardLane::kWork); }
 
     void* allocate(std::uint64_t bytes) override {
-        if (first_ != cudaSuccess) throw lost_device(name_, words());
+        if (first_ != cudaSuccess) throw failure();
         cudaError_t error = cudaSuccess;
         note(cudaSetDevice(number_));
         void* const at = pool_->allocate(bytes, error);
         note(error);
-        if (at == nullptr && first_ != cudaSuccess) throw lost_device(name_, words());
+        if (at == nullptr && first_ != cudaSuccess) throw failure();
         if (at == nullptr) throw out_of_device_memory(name_, bytes, used(), memory_);
         return at;
     }
@@ -73,7 +76,7 @@ public:
             throw std::bad_alloc();  // the host's
         }
         note(error);
-        if (at == nullptr) throw lost_device(name_, words());
+        if (at == nullptr) throw failure();
         return at;
     }
     void release_pinned(void* at) override { note(cudaFreeHost(at)); }
@@ -133,16 +136,22 @@ public:
     [[nodiscard]] base::Outcome<void> check() override {
         note(cudaGetLastError());
         if (first_ == cudaSuccess) return {};
-        // The driver loads a kernel when it is launched first, and takes memory for it.
-        if (first_ == cudaErrorMemoryAllocation)
-            return base::Failed<base::Error>{out_of_device_memory(name_, 0, used(), memory_).error()};
-        return base::Failed<base::Error>{lost_device(name_, words()).error()};
+        const base::Error told = failure().error();
+        // The driver takes memory when it first loads a kernel. A launch without it leaves the card as it
+        // was: once nobody uses the work since then, the card can be asked again.
+        if (first_ == cudaErrorMemoryAllocation) first_ = cudaSuccess;
+        return base::Failed<base::Error>{told};
     }
 
 private:
     // Keeps the first error: results after it must not be used.
     void note(cudaError_t error) {
         if (first_ == cudaSuccess) first_ = error;
+    }
+    // What the first error says of this card.
+    [[nodiscard]] DeviceFailure failure() {
+        if (first_ == cudaErrorMemoryAllocation) return out_of_device_memory(name_, 0, used(), memory_);
+        return lost_device(name_, words());
     }
     [[nodiscard]] std::string words() const {
         return std::string(cudaGetErrorName(first_)) + ": " + cudaGetErrorString(first_);

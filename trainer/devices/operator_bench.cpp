@@ -116,7 +116,12 @@ struct StateBench {
           second(parameters.size(), 1e-6F),
           state(*device, parameters, first, second) {}
     void operator()() {
-        if (work == StateWork::kCopy) return state.sync();
+        if (work == StateWork::kCopy) {
+            state.sync();
+            // A device that has failed copies nothing.
+            if (const auto checked = device->check(); !checked.ok()) throw DeviceFailure(checked.error());
+            return;
+        }
         const DeviceState at = state.at();
         const std::size_t count = parameters.size();
         const DeviceView arrays[] = {

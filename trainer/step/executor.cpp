@@ -64,7 +64,7 @@ void Executor::place_gradients() {
 
 void Executor::list_cleared() {
     std::vector<std::pair<float*, std::uint64_t>> written;  // whole, by the first sequences
-    // With other groupings a caller may read a sum before its first term, so these are cleared.
+    // With other groupings a caller may read a sum of several micro-batches before its first term.
     if (plan_.choice.grouping == Grouping::kFused && device_.hints().starts_weight_gradients) {
         for (const TensorId id : weight_gradients(program_)) {
             const program::Tensor& tensor = program_.tensors[id];
@@ -169,6 +169,13 @@ std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coeffici
     const std::uint64_t count = tokens.size() / (context_ + 1);
     ASSAY_CHECK(count >= 1 && tokens.size() % (context_ + 1) == 0 && gradient_ != nullptr);
     ASSAY_CHECK(count <= plan_.batch);
+    // A gradient that a group places has no memory before.
+    for (const PlannedGroup& planned : plan_.groups) {
+        for (const PlannedGroup::Place& one : planned.places) {
+            if (program_.tensors[one.tensor].role == TensorRole::kParameterGradient)
+                tensors_[one.tensor] = nullptr;
+        }
+    }
     place(TensorRole::kParameter, state.parameters);
     place(TensorRole::kFirstMoment, state.first_moment);
     place(TensorRole::kSecondMoment, state.second_moment);

@@ -74,8 +74,8 @@ public:
     void read(program::TensorId id, std::span<float> out) const;
     /// The same for `out.size()` numbers from place `from` on.
     void read_part(program::TensorId id, std::uint64_t from, std::span<float> out) const;
-    /// Changes a number of a tensor. REQUIRES a call from `each`. A weight gradient may lose a change that
-    /// comes before its first term, since the device overwrites it then (PlanHints::starts_weight_gradients).
+    /// Changes a number of a tensor. REQUIRES a call from `each`, and for a gradient of a parameter that some
+    /// operator has added to it: in a step of one micro-batch it has no memory before.
     void write(program::TensorId id, std::uint64_t at, float value);
 
     /// Fills in the T+1 tokens of sequence `index` of an evaluation.

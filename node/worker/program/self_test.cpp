@@ -114,8 +114,13 @@ std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
     return tokens;
 }
 
-// What stands for a job whose steps diverged: no right one does, so that the root is another one.
+// Stands for a job in which some number was not finite. That happens in no right one, so the root is another.
 base::Hash256 diverged() { return base::Hasher("assay/self-test/diverged").finish(); }
+
+template <class T>
+bool is_not_finite(const base::Outcome<T>& result) {
+    return !result.ok() && result.error().kind == base::ErrorKind::kRejected;
+}
 
 // One slot's round, its merge and the held-out loss after it.
 base::Outcome<base::Hash256> root_of(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
@@ -125,12 +130,16 @@ base::Outcome<base::Hash256> root_of(const program::JobSpec& spec, const trainer
     ASSAY_ASSIGN(const auto round, job->run_slot_round(base, 0, 0, std::nullopt, {}, {}));
     if (!round.update) return diverged();
     const trainer::AcceptedUpdate accepted{0, 1, &*round.update};
-    ASSAY_ASSIGN(const auto merged, job->merge(base, {&accepted, 1}));
-    ASSAY_ASSIGN(const auto loss, job->evaluate_held_out(merged.parameters, 0, {}));
+    const auto merged = job->merge(base, {&accepted, 1});
+    if (is_not_finite(merged)) return diverged();
+    if (!merged.ok()) return base::failed(merged.error());
+    const auto loss = job->evaluate_held_out(merged->parameters, 0, {});
+    if (is_not_finite(loss)) return diverged();
+    if (!loss.ok()) return base::failed(loss.error());
     return base::Hasher("assay/self-test")
         .add(program::trace_root(round.trace, spec, base::Hash256()))
-        .add(job->base_root(merged))
-        .add_u64(loss.loss.bits)
+        .add(job->base_root(*merged))
+        .add_u64(loss->loss.bits)
         .finish();
 }
 

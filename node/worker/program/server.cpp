@@ -70,9 +70,11 @@ private:
     }
 
     [[nodiscard]] Refusal not_tested(const base::Error& why) const {
-        return {RefusalReason::kInternal,
-                "device " + options_.runner.device.name + ": its self-test was not computed: " + why.what,
-                why.fix};
+        Refusal refusal = to_refusal(why);
+        refusal.reason = RefusalReason::kInternal;
+        refusal.text =
+            "device " + options_.runner.device.name + ": its self-test was not computed: " + why.what;
+        return refusal;
     }
 
     // No request is worked on by a device with other bits.

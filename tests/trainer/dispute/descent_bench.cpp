@@ -83,6 +83,8 @@ trainer::Rematerialise print_memory(const disputed::Step& step, const trainer::t
     const auto batch = static_cast<std::uint32_t>(step.inputs.facts.sequences);
     const auto trained = choose_plan(step.program, device, {batch, 0, 0}).value();
     const std::uint64_t largest = largest_output(step.inputs.facts);
+    const std::uint64_t held =
+        std::max(trained.floats(), smallest_plan(step.program, device, batch).floats());
     std::uint64_t taken = 0;
     Rematerialise level = trained.choice.rematerialise;
     for (const Rematerialise more :
@@ -92,7 +94,7 @@ trainer::Rematerialise print_memory(const disputed::Step& step, const trainer::t
                                 {.rematerialise = more, .grouping = Grouping::kOperators}, batch)
                     .floats();
         level = more;
-        if (taken <= trained.floats() + largest) break;
+        if (taken <= held + largest) break;
     }
     std::printf("MiB: trained %.0f (%s again), by operators %.0f (%s again), largest output %.0f\n",
                 static_cast<double>(trained.floats()) / 0x1p18,

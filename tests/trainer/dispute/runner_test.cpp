@@ -57,6 +57,12 @@ std::vector<program::JobSpec> asked_jobs() {
     out.push_back(test::small_job());
     out.back().name = "carried";
     out.back().inner_state = program::InnerState::kCarried;
+    // With one sequence gradients of matrices lie where activations were, by operators, too.
+    for (program::JobSpec spec : test::small_jobs()) {
+        spec.name += ", one sequence";
+        spec.train.batch = 1;
+        out.push_back(std::move(spec));
+    }
     return out;
 }
 
