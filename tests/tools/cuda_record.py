@@ -9,8 +9,7 @@ BIN: the programs of a build with -DASSAY_CUDA=ON and tests, which takes nvcc 12
 numbers in all that is run. In this order: what the driver says of cards, the worker's self-test, the golden steps,
 every kernel against the law, digits multiplied by the card's units beside cuBLASLt, a job of each profile by a confined
 worker, products, steps and memory beside PyTorch, and a step without each of the ways that can be left out. The first
-that fails ends it, and nothing is written: a card whose
-bits differ has no rates. --dry prints the sections instead.
+that fails ends it, and nothing is written: a card whose bits differ has no rates. --dry prints the sections instead.
 """
 import argparse
 import datetime

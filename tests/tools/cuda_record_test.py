@@ -99,6 +99,12 @@ class Ways(unittest.TestCase):
         self.assertEqual(list(found), list(record.WAYS))
         self.assertTrue(all(seconds > 0 for seconds in found.values()))
 
+    def test_a_way_that_the_worker_does_not_know_ends_it(self):
+        with unittest.mock.patch.object(record, "WAYS", {"": "as it is", "nonsense": "a word of no meaning"}):
+            with unittest.mock.patch.object(record, "WAYS_STEP", ("i16", (1, 16, 2, 8, 50, 2))):
+                with self.assertRaises(SystemExit):
+                    record.measure_ways(WORKER, "cuda-host", runs=1)
+
     def test_a_device_that_fails_ends_it(self):
         with unittest.mock.patch.dict(os.environ, {"ASSAY_DEVICE_FAULT": "cuda-host lost 3"}):
             with unittest.mock.patch.object(record, "WAYS_STEP", ("i16", (1, 16, 2, 8, 50, 2))):

@@ -25,25 +25,25 @@ struct Life {
     std::size_t within = SIZE_MAX;  // the life whose memory this one reuses
 };
 
-// How gradients of matrices live.
-enum class MatrixGradients : std::uint8_t {
-    kThroughout,  // from the beginning of a step to its end
-    kWritten,     // from the first group that makes them, which writes those of products
-    kSummed,      // the same, but every group adds
+// How a gradient of a parameter lives.
+enum class GradientLife : std::uint8_t {
+    kStep,     // from the beginning of a step to its end
+    kWritten,  // from the first group that makes it, which writes it
+    kSummed,   // the same, but that group adds to it
 };
 
 class Planner {
 public:
     Planner(const program::Program& program, const Device& device, const GroupShape& shape,
-            StepSchedule schedule, Grouping grouping, MatrixGradients gradients)
+            StepSchedule schedule, Grouping grouping, GradientLife of_products)
         : program_(program),
           shape_(shape),
           alignment_(std::max(AllocationPlan::aligned(1), device.hints().alignment)),
           schedule_(std::move(schedule)),
           keep_all_(grouping == Grouping::kSingle),
           tied_(tied_gradient(program)),
-          gradients_(program.tensors.size(), Gradient::kThroughout) {
-        if (gradients != MatrixGradients::kThroughout) list_gradients(gradients);
+          gradients_(program.tensors.size(), GradientLife::kStep) {
+        if (of_products != GradientLife::kStep) list_gradients(of_products);
         const std::size_t count = schedule_.groups.size();
         current_.assign(program.tensors.size(), kNone);
         begins_.resize(count);
@@ -63,7 +63,7 @@ public:
             PlannedGroup planned;
             for (const auto& [tensor, life] : begins_[at]) {
                 planned.places.push_back(
-                    {tensor, lives_[owner(life)].offset, gradients_[tensor] == Gradient::kSum});
+                    {tensor, lives_[owner(life)].offset, gradients_[tensor] == GradientLife::kSummed});
             }
             planned.scratch = lives_[scratch_[at]].offset;
             planned.group = std::move(schedule_.groups[at]);
@@ -78,20 +78,12 @@ public:
 private:
     static constexpr std::size_t kNone = SIZE_MAX;
 
-    // How a gradient of a parameter lives.
-    enum class Gradient : std::uint8_t {
-        kThroughout,  // and every other tensor
-        kWritten,     // from its first writer on, which fills it
-        kSum,         // the same, but that one adds to it
-    };
-
-    void list_gradients(MatrixGradients how) {
-        const Gradient of_product = how == MatrixGradients::kWritten ? Gradient::kWritten : Gradient::kSum;
-        for (const TensorId id : weight_gradients(program_)) gradients_[id] = of_product;
-        if (tied_) gradients_[tied_->sum] = Gradient::kWritten;
+    void list_gradients(GradientLife of_products) {
+        for (const TensorId id : weight_gradients(program_)) gradients_[id] = of_products;
+        if (tied_) gradients_[tied_->sum] = GradientLife::kWritten;
         for (const TensorId id : embedding_gradients(program_)) {
             // The embedding's part of a tied matrix's gradient has rows of its own.
-            if (!tied_ || id != tied_->by_embedding) gradients_[id] = Gradient::kSum;
+            if (!tied_ || id != tied_->by_embedding) gradients_[id] = GradientLife::kSummed;
         }
     }
 
@@ -103,7 +95,7 @@ private:
             if (tensor.role != TensorRole::kParameterGradient) continue;
             // A tied matrix has more of them behind the canonical ones.
             if (next++ >= program_.parameters.size()) break;
-            if (gradients_[id] != Gradient::kThroughout) continue;
+            if (gradients_[id] != GradientLife::kStep) continue;
             plan.gradients.push_back({id, plan.gradient});
             plan.gradient += tensor.rows.fixed * tensor.cols;
         }
@@ -116,7 +108,7 @@ private:
     [[nodiscard]] bool is_planned(TensorId id) const {
         const TensorRole role = program_.tensors[id].role;
         return role == TensorRole::kActivation || role == TensorRole::kGradient ||
-               role == TensorRole::kScalar || gradients_[id] != Gradient::kThroughout;
+               role == TensorRole::kScalar || gradients_[id] != GradientLife::kStep;
     }
 
     void live_through(std::size_t at) {
@@ -139,10 +131,10 @@ private:
             Life life{at, at, rounded(tensor.rows.of(shape_.sequences) * tensor.cols)};
             if (tensor.role == TensorRole::kScalar || keep_all_)
                 life.first = 0, life.last = schedule_.groups.size();
-            if (gradients_[id] != Gradient::kThroughout) life.last = schedule_.groups.size();
+            if (gradients_[id] != GradientLife::kStep) life.last = schedule_.groups.size();
             begin(at, id, lives_.size());
             // The head's gradient of a tied matrix becomes the sum in place.
-            if (tied_ && id == tied_->by_head && gradients_[id] != Gradient::kThroughout)
+            if (tied_ && id == tied_->by_head && gradients_[id] != GradientLife::kStep)
                 begin(at, tied_->sum, lives_.size());
             lives_.push_back(life);
         }
@@ -232,7 +224,7 @@ private:
     StepSchedule schedule_;
     bool keep_all_;  // no tensor lies over another
     std::optional<TiedGradient> tied_;
-    std::vector<Gradient> gradients_;                                    // per tensor
+    std::vector<GradientLife> gradients_;                                // per tensor
     std::vector<std::size_t> current_;                                   // per tensor: its life so far
     std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
     std::vector<std::size_t> scratch_;                                   // per group
@@ -240,11 +232,10 @@ private:
 };
 
 // One micro-batch adds nothing to what another has written.
-MatrixGradients matrix_gradients(const Device& device, const PlanChoice& choice, std::uint32_t batch) {
-    if (choice.micro_batch < batch || choice.grouping == Grouping::kSingle)
-        return MatrixGradients::kThroughout;
+GradientLife product_gradients(const Device& device, const PlanChoice& choice, std::uint32_t batch) {
+    if (choice.micro_batch < batch || choice.grouping == Grouping::kSingle) return GradientLife::kStep;
     const bool written = choice.grouping == Grouping::kFused && device.hints().starts_weight_gradients;
-    return written ? MatrixGradients::kWritten : MatrixGradients::kSummed;
+    return written ? GradientLife::kWritten : GradientLife::kSummed;
 }
 
 PlanChoice settled(const program::Program& program, PlanChoice choice) {
@@ -277,7 +268,7 @@ AllocationPlan plan_allocation(const program::Program& program, const Device& de
                                  choice.grouping == Grouping::kAlone ? Updates::kTogether : Updates::kEach)
             : schedule_step(program, choice.rematerialise);
     AllocationPlan plan = Planner(program, device, shape, std::move(schedule), choice.grouping,
-                                  matrix_gradients(device, choice, batch))
+                                  product_gradients(device, choice, batch))
                               .take();
     plan.choice = choice;
     plan.batch = batch;

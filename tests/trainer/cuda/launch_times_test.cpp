@@ -8,6 +8,7 @@
 #include "trainer/cuda/emulated_card.hpp"
 #include "trainer/cuda/kernels/product_i16_wide.hpp"
 #include "trainer/devices/device_fault.hpp"
+#include "trainer/devices/devices.hpp"
 
 namespace assay::trainer::cuda {
 namespace {
@@ -57,6 +58,31 @@ TEST_CASE("a step that is timed has its bits, and each of its launches counts on
     // Nobody looks any more.
     CHECK(launch_watch() == nullptr);
     CHECK(other.timed([] {}).empty());
+}
+
+TEST_CASE("a card without one of its ways launches other kernels, for the same bits", "[trainer][cuda]") {
+    const program::JobSpec spec = trainer::test::small_jobs()[2];
+    REQUIRE(spec.profile == program::Profile::kI16);
+    TimedStep usual(spec);
+    // Whether a device that is opened with these ways launched fused attention, and added parts of products.
+    const auto launched = [&](const CardWays& ways) {
+        const auto device = open_device({.name = "cuda-host", .threads = 2, .ways = ways}).value();
+        auto& card = dynamic_cast<CudaDevice&>(*device);
+        TimedStep step(spec);
+        const std::vector<WorkTime> parts = card.timed([&] { step.run_on(card); });
+        CHECK(trainer::test::same(step.state, usual.state));
+        const auto some = [&](const char* kernel) {
+            return std::any_of(parts.begin(), parts.end(), [&](const WorkTime& part) {
+                return part.name.find(kernel) != std::string::npos;
+            });
+        };
+        return std::pair(some("/AttentionI16<"), some("/AddPartsI16"));
+    };
+    CudaHostDevice device(2);
+    usual.run_on(device);
+    CHECK(launched({.processors = 2}) == std::pair(true, true));
+    CHECK(launched({.processors = 2, .fused_attention = false}) == std::pair(false, true));
+    CHECK(launched({.processors = 2, .cut_products = false}) == std::pair(true, false));
 }
 
 TEST_CASE("work that ends by an exception leaves nothing behind", "[trainer][cuda]") {
