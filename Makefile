@@ -26,8 +26,11 @@ build: setup ## build/bin/assay and build/bin/assay-worker
 demo: build ## the whole story on real text; TEXT=file, SABOTAGE=fault, DEMO_FLAGS=…
 	@build/bin/assay devnet demo $(demo_flags)
 
+# In a fresh clone the product is compiled while Python's packages arrive.
 test: ## build everything, run every test and lint
-	@.ci/setup test
+	@.ci/setup build
+	@[ -d .venv ] && fresh= || fresh=yes; .ci/setup test & packages=$$!; \
+	    { [ -z "$$fresh" ] || { cmake --preset release -DASSAY_TESTS=OFF && cmake --build build; }; } && wait $$packages
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
 	@TMPDIR=$$(.ci/temporary) ctest --test-dir build --output-on-failure -j$$(( $$(nproc) + 2 ))

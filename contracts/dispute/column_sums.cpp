@@ -168,7 +168,7 @@ std::unique_ptr<PartialLaw> embedding_gradient(TileWork& work) {
     return std::make_unique<PositionLaw>(work);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kColumnSumRows = {
     PartialRow{Kind::kLossTotal, column_law<kLossTotal>},
     PartialRow{Kind::kLayerNormParameterGradient, column_law<kLayerNormGradient>},
     PartialRow{Kind::kRmsNormParameterGradient, column_law<kRmsNormGradient>},
@@ -177,6 +177,6 @@ constexpr std::array kRows = {
 };
 }  // namespace
 
-std::span<const PartialRow> column_sum_rows() { return kRows; }
+std::span<const PartialRow> column_sum_rows() { return kColumnSumRows; }
 
 }  // namespace assay::dispute

@@ -193,7 +193,7 @@ void adamw_tile(TileWork& w, Out out) {
     std::copy(state[w.output()].values.begin(), state[w.output()].values.end(), out.begin());
 }
 
-constexpr std::array kRows = {
+constexpr std::array kElementRows = {
     PartialRow{Kind::kEmbedding, one_partial<embedding>},
     PartialRow{Kind::kRope, one_partial<rotate<rope_forward>>, turned_columns},
     PartialRow{Kind::kSoftmaxExp, one_partial<softmax_exp_tile>, nullptr, true},
@@ -214,6 +214,6 @@ constexpr std::array kRows = {
 };
 }  // namespace
 
-std::span<const PartialRow> element_rows() { return kRows; }
+std::span<const PartialRow> element_rows() { return kElementRows; }
 
 }  // namespace assay::dispute

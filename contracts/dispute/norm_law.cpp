@@ -92,12 +92,12 @@ private:
     std::uint64_t partials_ = 0;
 };
 
-constexpr std::array kRows = {
+constexpr std::array kNormRows = {
     PartialRow{Kind::kGlobalNorm,
                [](TileWork& work) -> std::unique_ptr<PartialLaw> { return std::make_unique<NormLaw>(work); }},
 };
 }  // namespace
 
-std::span<const PartialRow> norm_rows() { return kRows; }
+std::span<const PartialRow> norm_rows() { return kNormRows; }
 
 }  // namespace assay::dispute

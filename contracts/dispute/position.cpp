@@ -11,13 +11,12 @@ namespace assay::dispute {
 namespace {
 constexpr std::uint32_t kMoveHeight = 11;
 static_assert(kMaxMoveHashes == 1U << kMoveHeight);
+}  // namespace
 
-// Nodes of a tree at `height`.
 std::uint64_t nodes_at(std::uint64_t leaves, std::uint32_t height) {
     return height >= 64 ? 1
                         : (leaves >> height) + ((leaves & ((std::uint64_t{1} << height) - 1)) != 0 ? 1 : 0);
 }
-}  // namespace
 
 TreeRow top_row(std::uint64_t leaves) {
     std::uint32_t height = 0;

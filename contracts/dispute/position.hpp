@@ -53,6 +53,8 @@ struct TreeRow {
     }
 };
 
+/// The number of nodes of a tree over `leaves` leaves at `height`, which may be above its root.
+std::uint64_t nodes_at(std::uint64_t leaves, std::uint32_t height);
 /// The first posted row of a tree over `leaves` leaves: its lowest row with at most kMaxMoveHashes nodes.
 TreeRow top_row(std::uint64_t leaves);
 /// The row that is posted below node `picked` of a row above the leaves. REQUIRES height > 0, and that

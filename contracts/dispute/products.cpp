@@ -230,7 +230,7 @@ std::unique_ptr<PartialLaw> law(TileWork& work) {
     return product_law(work, spec);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kProductRows = {
     PartialRow{Kind::kLinear, law<kForward>},
     PartialRow{Kind::kAttentionScores, law<kScores>, nullptr, true},
     PartialRow{Kind::kAttentionValues, law<kValues>},
@@ -246,6 +246,6 @@ constexpr std::array kRows = {
 };
 }  // namespace
 
-std::span<const PartialRow> product_rows() { return kRows; }
+std::span<const PartialRow> product_rows() { return kProductRows; }
 
 }  // namespace assay::dispute

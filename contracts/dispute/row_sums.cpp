@@ -283,7 +283,7 @@ std::unique_ptr<PartialLaw> largest(TileWork& work) {
     return std::make_unique<LargestLaw>(work, seen_only);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kRowSumRows = {
     PartialRow{Kind::kLayerNorm, layer_norm},
     PartialRow{Kind::kRmsNorm, rms_norm},
     PartialRow{Kind::kSoftmaxMax, largest<true>},
@@ -296,6 +296,6 @@ constexpr std::array kRows = {
 };
 }  // namespace
 
-std::span<const PartialRow> row_sum_rows() { return kRows; }
+std::span<const PartialRow> row_sum_rows() { return kRowSumRows; }
 
 }  // namespace assay::dispute

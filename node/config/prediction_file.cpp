@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 using trainer::ObjectReader;
 
-constexpr const char* kSchema = "assay.prediction/v1";
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr const char* kPredictionSchema = "assay.prediction/v1";
+constexpr std::uint64_t kMostPredictionBytes = std::uint64_t{1} << 20;
 
 double number_from(ObjectReader& reader, const char* key) {
     const json& value = reader.value(key);
@@ -57,17 +57,18 @@ base::Outcome<void> write_prediction(const std::filesystem::path& path, const Jo
     std::error_code error;
     if (std::filesystem::create_directories(path.parent_path(), error))
         std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all, error);
-    const std::string text = json_text(kSchema, json_of(prediction), JsonLayout::kIndented) + "\n";
+    const std::string text = json_text(kPredictionSchema, json_of(prediction), JsonLayout::kIndented) + "\n";
     return trainer::write_file(path, base::as_bytes(text));
 }
 
 base::Outcome<std::optional<JobPrediction>> read_prediction(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return std::optional<JobPrediction>();
-    ASSAY_ASSIGN(const base::Bytes bytes, trainer::read_file(path, kMostBytes));
+    ASSAY_ASSIGN(const base::Bytes bytes, trainer::read_file(path, kMostPredictionBytes));
     ASSAY_ASSIGN(const json value, trainer::parse_json(base::as_text(bytes), path.string()));
     ObjectReader reader(value, path.string());
-    if (reader.text("schema") != kSchema) reader.refuse("its schema is not " + std::string(kSchema));
+    if (reader.text("schema") != kPredictionSchema)
+        reader.refuse("its schema is not " + std::string(kPredictionSchema));
     JobPrediction prediction;
     const json& prior_only = reader.value("prior_only");
     if (!prior_only.is_boolean()) reader.refuse("\"prior_only\" is neither true nor false");

@@ -8,7 +8,7 @@
 namespace assay::node {
 
 namespace {
-constexpr std::uint32_t kSteps = 4;
+constexpr std::uint32_t kMeasuredSteps = 4;
 constexpr int kTurns = 2;
 constexpr double kNoise = 1.05;
 }  // namespace
@@ -60,7 +60,7 @@ base::Outcome<ProfileSpeeds> measure_profiles(const JobFile& job) {
         for (const program::Profile profile : {program::Profile::kF32, program::Profile::kI16}) {
             program::JobSpec spec = job.spec;
             spec.profile = profile;
-            ASSAY_ASSIGN(const Measured found, measure_training(*worker, spec, data, kSteps));
+            ASSAY_ASSIGN(const Measured found, measure_training(*worker, spec, data, kMeasuredSteps));
             double& best = profile == program::Profile::kF32 ? speeds.f32 : speeds.i16;
             best = std::max(best, found.tokens_per_second);
         }

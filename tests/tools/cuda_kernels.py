@@ -99,9 +99,11 @@ def host_sources():
             if path.stem not in emulated and not path.stem.startswith("card_pool_")]
 
 
-def compile_host(nvcc, out, source):
-    run([nvcc, *FLAGS, "-O3", "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o",
-         source])
+def compile_together(nvcc, out, name, sources, *flags):
+    """One object of several sources, for one architecture: headers that they share are read once."""
+    together = out / f"{name}.cpp"
+    together.write_text("".join(f'#include "{source}"\n' for source in sources), encoding="utf-8")
+    run([nvcc, *FLAGS, *flags, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{name}.o", together])
 
 
 def card_tests():
@@ -111,10 +113,9 @@ def card_tests():
     return [folder / f"{name}_test.cpp" for name in listed[1].split()]
 
 
-def compile_test(nvcc, out, source):
+def test_flags():
     catch2 = ["-DASSAY_CATCH2_V2"] if Path("/usr/include/catch2/catch.hpp").exists() else []
-    run([nvcc, *FLAGS, "-O1", "-w", *catch2, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o",
-         out / f"{source.stem}.o", source])
+    return ["-O1", "-w", *catch2]
 
 
 def torch_headers():
@@ -154,12 +155,13 @@ def compile_all(nvcc, out, sources):
             return kept["rows"]
     work = [(source, architecture) for source in sources for architecture in ARCHITECTURES]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = list(pool.map(lambda one: compile_one(nvcc, out, *one), work))
-        # The device that launches them, for one architecture: it has no kernels of its own.
-        list(pool.map(lambda one: compile_host(nvcc, out, one), host_sources()))
-        list(pool.map(run, pools(nvcc, out)))
-        list(pool.map(lambda one: compile_test(nvcc, out, one), card_tests()))
-    rows = [row for part in parts for row in part]
+        # The longest begins first. The device that launches kernels has none of its own.
+        others = [pool.submit(compile_together, nvcc, out, "tests", card_tests(), *test_flags()),
+                  pool.submit(compile_together, nvcc, out, "device", host_sources(), "-O3"),
+                  *(pool.submit(run, command) for command in pools(nvcc, out))]
+        rows = [row for part in pool.map(lambda one: compile_one(nvcc, out, *one), work) for row in part]
+        for other in others:
+            other.result()
     names = short_names(sorted({row["name"] for row in rows}))
     for row in rows:
         row["name"] = names[row["name"]]

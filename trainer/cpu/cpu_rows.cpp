@@ -15,15 +15,15 @@ namespace assay::trainer {
 using Kind = program::OperatorKind;
 
 void CpuDevice::rows(const GroupCall& call, std::size_t skip) {
-    constexpr std::size_t kGrain = 4;       // rows: least share of a thread
-    constexpr std::uint64_t kBlock = 8192;  // floats of the widest tensor at a time
+    constexpr std::size_t kGrain = 4;             // rows: least share of a thread
+    constexpr std::uint64_t kBlockFloats = 8192;  // floats of the widest tensor at a time
     const std::span<const std::uint32_t> places = std::span(call.group.operators).subspan(skip);
     if (places.empty()) return;
     std::uint64_t widest = 1;
     for (const std::uint32_t index : places) {
         widest = std::max(widest, cols(program_->operators[index].outputs[0]));
     }
-    const std::size_t block = std::max<std::uint64_t>(1, kBlock / widest);
+    const std::size_t block = std::max<std::uint64_t>(1, kBlockFloats / widest);
     const std::span<const Watched> watched = watch(places);
     pool_.split(row_count(), kGrain, [&](std::size_t first, std::size_t last) {
         std::array<std::optional<TensorMaxima::Share>, kMostWatched> shares;

@@ -133,7 +133,7 @@ base::Failed<base::Error> no_such(const std::string& what) {
                       "ask about a place of this job's arrays");
 }
 
-base::Outcome<DisputeAnswer> row_of(const StoredTree& tree, const dispute::TreeRow& row) {
+base::Outcome<DisputeAnswer> checked_row(const StoredTree& tree, const dispute::TreeRow& row) {
     if (!dispute::is_row(tree.leaves(), row)) return no_such("row");
     const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
     return DisputeAnswer{{nodes.begin(), nodes.end()}, {}};
@@ -162,10 +162,10 @@ public:
         if (question_.level == ArrayLevel::kTiles) at.tile = 0;
         if (question_.level != ArrayLevel::kWitness) at.partial = 0;
         if (!dispute::exists(facts_, at)) return no_such("place");
-        if (question_.level == ArrayLevel::kTiles) return row_of(tree_of(at.tensor), question_.row);
+        if (question_.level == ArrayLevel::kTiles) return checked_row(tree_of(at.tensor), question_.row);
         const std::vector<Cells> partials = dispute::compute_partials(facts_, at, memory_);
         const StoredTree tree = dispute::partial_tree(partials);
-        if (question_.level == ArrayLevel::kPartials) return row_of(tree, question_.row);
+        if (question_.level == ArrayLevel::kPartials) return checked_row(tree, question_.row);
         return DisputeAnswer{{}, dispute::make_witness(facts_, at, memory_, partials, tree)};
     }
 
@@ -193,7 +193,7 @@ private:
         const dispute::ClipFacts facts{&arrays_.tensors, arrays_.law.settings.sum_exponent, arrays_.bound};
         const std::vector<Cells> partials = dispute::compute_partials(facts, memory_);
         const StoredTree tree = dispute::partial_tree(partials);
-        if (question_.level == ArrayLevel::kPartials) return row_of(tree, question_.row);
+        if (question_.level == ArrayLevel::kPartials) return checked_row(tree, question_.row);
         if (question_.at.partial >= partials.size()) return no_such("partial");
         return DisputeAnswer{{}, dispute::make_witness(facts, question_.at.partial, memory_, partials, tree)};
     }

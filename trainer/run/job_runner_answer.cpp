@@ -21,7 +21,7 @@ using dispute::Question;
 using dispute::QuestionKind;
 
 namespace {
-base::Failed<base::Error> unfit(const std::string& what) {
+base::Failed<base::Error> unfit_question(const std::string& what) {
     return base::fail(ErrorKind::kUsage, what, "ask about a place of this job, from a state of its segment");
 }
 
@@ -36,18 +36,19 @@ program::StateRoots counters_of(const SlotState& state) {
 
 base::Outcome<void> JobRunner::Impl::check_question(const SlotState& start, const Question& question,
                                                     std::uint32_t operators) const {
-    if (question.round >= spec.rounds || question.slot >= spec.slots) return unfit("no such round or slot");
+    if (question.round >= spec.rounds || question.slot >= spec.slots)
+        return unfit_question("no such round or slot");
     const program::RoundPlan plan(spec);
     const bool is_steps = question.kind == QuestionKind::kSteps;
     if (question.at.segment >= plan.segments() ||
         (!is_steps && (question.at.step >= spec.train.inner_steps ||
                        plan.unit_of(question.at.step) != question.at.segment))) {
-        return unfit("no such step of a segment");
+        return unfit_question("no such step of a segment");
     }
-    if (question.diverged_at && *question.diverged_at >= operators) return unfit("no such operator");
+    if (question.diverged_at && *question.diverged_at >= operators) return unfit_question("no such operator");
     if (question.fault &&
         (question.fault->step >= spec.train.inner_steps || question.fault->operator_index >= operators)) {
-        return unfit("a fault beyond the job");
+        return unfit_question("a fault beyond the job");
     }
     const program::StepRange range = plan.steps(question.at.segment);
     const std::uint32_t last = is_steps ? range.first : question.at.step;
@@ -117,7 +118,8 @@ base::Outcome<DisputeAnswer> JobRunner::Impl::answer_steps(SlotState& state, Ado
                                                            const program::Program& program,
                                                            const Question& question, const Watch& watch) {
     const program::StepRange range = program::RoundPlan(spec).steps(question.at.segment);
-    if (!dispute::is_row(range.last - range.first, question.row)) return unfit("no such row of the segment");
+    if (!dispute::is_row(range.last - range.first, question.row))
+        return unfit_question("no such row of the segment");
     std::vector<base::Hash256> roots;
     bool goes_on = true;
     for (std::uint32_t step = range.first; step < range.last; ++step) {
@@ -146,7 +148,7 @@ base::Outcome<DisputeAnswer> JobRunner::answer(SlotState start, const Question& 
     try {
         AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment,
                              impl.moments());
-        if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
+        if (!impl.is_finite(adopted.at())) return unfit_question("the state has a number that is not finite");
         if (question.kind == QuestionKind::kSteps)
             return impl.answer_steps(start, adopted, program, question, watch);
         ASSAY_ASSIGN(const bool there,
@@ -155,7 +157,7 @@ base::Outcome<DisputeAnswer> JobRunner::answer(SlotState start, const Question& 
         dispute::StepFacts facts = impl.facts_at(program, question, start);
         facts.diverged_at = question.diverged_at;
         if (const std::string fault = misplaced_question(facts, question); !fault.empty())
-            return unfit(fault);
+            return unfit_question(fault);
         ASSAY_TRY(impl.device->check());
         Question asked = question;
         if (asked.fault && asked.fault->step != asked.at.step) asked.fault.reset();
@@ -182,7 +184,7 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
     try {
         AdoptedState adopted(*impl.device, state.parameters, state.first_moment, state.second_moment,
                              impl.moments());
-        if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
+        if (!impl.is_finite(adopted.at())) return unfit_question("the state has a number that is not finite");
         ASSAY_ASSIGN(SegmentOutcome ran,
                      impl.run_steps(state, adopted.at(), place, {range.first, fault.step}, watch));
         if (!ran.divergence) {
@@ -217,7 +219,7 @@ base::Outcome<SlotState> JobRunner::state_before(SlotState start, const Question
     try {
         AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment,
                              impl.moments());
-        if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
+        if (!impl.is_finite(adopted.at())) return unfit_question("the state has a number that is not finite");
         ASSAY_ASSIGN(const bool there, impl.run_asked(start, adopted, program, asked, asked.at.step, watch));
         if (!there) return base::fail(ErrorKind::kRejected, "a step before the one asked about diverged");
         adopted.sync();

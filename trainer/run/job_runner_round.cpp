@@ -25,12 +25,13 @@ base::Failed<base::Error> cancelled() {
     return base::fail(ErrorKind::kInterrupted, "the work was cancelled");
 }
 
-base::Failed<base::Error> unfit(const std::string& what) {
+base::Failed<base::Error> unfit_state(const std::string& what) {
     return base::fail(ErrorKind::kUsage, what, "give a state of this job, round and segment");
 }
 
 base::Failed<base::Error> no_start(const SegmentPlace& place, const std::string& why) {
-    return unfit("the slot state is not the start of segment " + std::to_string(place.segment) + ": " + why);
+    return unfit_state("the slot state is not the start of segment " + std::to_string(place.segment) + ": " +
+                       why);
 }
 }  // namespace
 
@@ -101,7 +102,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
 base::Outcome<void> JobRunner::Impl::check_start(const SlotState& state, const SegmentPlace& place) {
     if (place.round >= spec.rounds || place.slot >= spec.slots ||
         place.segment >= program::RoundPlan(spec).segments()) {
-        return unfit("round, slot or segment is beyond the job");
+        return unfit_state("round, slot or segment is beyond the job");
     }
     const auto all = program::strategy_of(spec).lane_arrays;
     const std::string fault = misplaced(state, place.round, place.segment, all);
@@ -169,7 +170,7 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
             result.trace.boundaries.back() != state_root(result.end) ||
             result.trace.fingerprints.size() != result.end.step ||
             result.trace.carried.has_value() != program::carries_state(spec)) {
-            return unfit("the state to resume from is not the one its trace ends with");
+            return unfit_state("the state to resume from is not the one its trace ends with");
         }
     } else {
         ASSAY_ASSIGN(result.end, start(base, carried));
@@ -229,7 +230,7 @@ base::Outcome<FinaliseReplay> JobRunner::replay_finalise(const BaseState& base, 
 base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, const SlotState& end) {
     if (base.parameters.size() != impl_->parameters || end.parameters.size() != impl_->parameters ||
         end.step != impl_->spec.train.inner_steps) {
-        return unfit("finalise needs the base state and the end of the last segment");
+        return unfit_state("finalise needs the base state and the end of the last segment");
     }
     ASSAY_TRY(impl_->device->check());
     ASSAY_ASSIGN(auto update, impl_->finalise(base.parameters, end.parameters));

@@ -48,7 +48,7 @@ public:
         auto work = verifier::run_drilled_round(*runner_, base, 0, kSlot, std::nullopt, drills, keep, {});
         reveal_.trace = work->trace;
         for (std::size_t i = 1; i < boundaries.size(); ++i) {
-            const auto files = tests::files_of_state(job_.spec, boundaries[i]);
+            const auto files = assay::tests::files_of_state(job_.spec, boundaries[i]);
             boundary_blobs_.push_back(base::blob_id(files.front()));
             for (const base::Bytes& file : files) REQUIRE(blobs_->put(file));
         }
@@ -84,11 +84,11 @@ public:
     }
     /// The head of the boundary's state.
     [[nodiscard]] base::Bytes boundary_bytes(std::uint32_t boundary) const {
-        return tests::files_of_state(job_.spec, boundaries_[boundary]).front();
+        return assay::tests::files_of_state(job_.spec, boundaries_[boundary]).front();
     }
     /// No holder serves this array of the boundary's state any more.
     void lose_array(std::uint32_t boundary, program::StateArray array) {
-        const auto head = tests::head_of_state(job_.spec, boundaries_[boundary]);
+        const auto head = assay::tests::head_of_state(job_.spec, boundaries_[boundary]);
         REQUIRE(blobs_->remove(head.part(array)->blob));
     }
 
@@ -117,7 +117,7 @@ public:
     }
 
 private:
-    tests::TinyJob job_ = tests::tiny_job();
+    assay::tests::TinyJob job_ = assay::tests::tiny_job();
     test::TemporaryFolder folder_;
     std::unique_ptr<BlobStore> blobs_;
     std::unique_ptr<WorkerProcess> worker_;

@@ -10,7 +10,7 @@
 
 #include "contracts/rules/round/draws.hpp"
 #include "node/sim/strategies.hpp"
-#include "tests/node/executed_once.hpp"
+#include "tests/node/sim/played_row.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node::sim {
@@ -18,8 +18,9 @@ namespace {
 
 using contracts::LineKind;
 using contracts::SettlementLine;
+using test_rows::job_of;
+using test_rows::open_world;
 
-constexpr std::uint64_t kSeed = 3;
 constexpr int kJobs = 24;
 
 base::PublicKey key(std::uint8_t first) {
@@ -28,25 +29,11 @@ base::PublicKey key(std::uint8_t first) {
     return made;
 }
 
-JobOutcome job_of(World& world) {
-    auto outcome = world.run_job();
-    INFO((outcome.ok() ? std::string() : outcome.error().what));
-    REQUIRE(outcome.ok());
-    return std::move(outcome).value();
-}
-
 /// A row in which every segment is false, so that its miner is met often.
 CheatRow lazy(const char* name) {
     CheatRow row = *find_strategy(name);
     row.behaviour.false_units = FalseUnits::kAll;
     return row;
-}
-
-std::unique_ptr<World> open_world(const CheatRow& row) {
-    test::execute_once();
-    auto world = World::open(setup_of(row, kSeed, false));
-    REQUIRE(world.ok());
-    return std::move(world).value();
 }
 
 /// The look of each job, which is the only one: one member opens last, and a round has one try or two.

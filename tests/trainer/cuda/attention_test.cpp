@@ -21,7 +21,7 @@ using test::output;
 using test::same;
 using test::TestStream;
 
-struct Shape {
+struct AttentionShape {
     unsigned sequences, tokens, dim, heads, sharing;
 };
 
@@ -48,7 +48,7 @@ struct PackedHeads {
 // Attention of some sequences, forward and backward, as the law has it: squares in memory, operator after
 // operator.
 struct AttentionCase {
-    AttentionCase(Shape shape, Draw draw, unsigned seed = 61)
+    AttentionCase(AttentionShape shape, Draw draw, unsigned seed = 61)
         : s(shape),
           keys(s.heads / s.sharing),
           width((s.heads + 2 * keys) * s.dim),
@@ -173,7 +173,7 @@ struct AttentionCase {
         });
     }
 
-    Shape s;
+    AttentionShape s;
     unsigned keys, width, out_width;
     std::mt19937 random;
     CardFloats qkv, d_o, o, d_qkv, max, sum, dot;
@@ -204,14 +204,14 @@ TEST_CASE("fused attention has the bits of the law's operators", "[trainer][cuda
     if (!can_try()) return;
     // One token; a warp's rows cut, and a block's; blocks of tokens whole, and one more; heads of all widths;
     // keys that several heads share.
-    for (const Shape shape :
-         {Shape{1, 1, 4, 1, 1}, Shape{2, 19, 12, 2, 1}, Shape{1, 65, 33, 3, 3}, Shape{2, 130, 8, 4, 2}}) {
+    for (const AttentionShape shape : {AttentionShape{1, 1, 4, 1, 1}, AttentionShape{2, 19, 12, 2, 1},
+                                       AttentionShape{1, 65, 33, 3, 3}, AttentionShape{2, 130, 8, 4, 2}}) {
         AttentionCase one(shape, Draw::kTame);
         INFO(shape.tokens << " tokens of " << shape.dim << " numbers");
         in_every_order([&](TestStream& stream) { REQUIRE(one.is_right(stream)); });
     }
-    for (const Shape shape : {Shape{1, 300, 64, 1, 1}, Shape{2, 128, 64, 2, 2}, Shape{1, 256, 33, 2, 1},
-                              Shape{2, 64, 64, 3, 1}}) {
+    for (const AttentionShape shape : {AttentionShape{1, 300, 64, 1, 1}, AttentionShape{2, 128, 64, 2, 2},
+                                       AttentionShape{1, 256, 33, 2, 1}, AttentionShape{2, 64, 64, 3, 1}}) {
         AttentionCase longer(shape, Draw::kTame);
         INFO(shape.tokens << " tokens of " << shape.dim << " numbers");
         TestStream stream = test::one_stream();

@@ -26,16 +26,16 @@ using test::output;
 using test::same;
 using test::TestStream;
 
-struct Shape {
+struct F32Shape {
     unsigned m, n, k;
 };
 // Single numbers, tiles whole and cut, no k, and k of one tile, whole and cut, and of several.
-constexpr Shape kShapes[] = {{1, 1, 1},    {3, 5, 0},   {32, 32, 16}, {33, 31, 17},
-                             {70, 40, 48}, {5, 130, 7}, {129, 9, 33}};
+constexpr F32Shape kF32Shapes[] = {{1, 1, 1},    {3, 5, 0},   {32, 32, 16}, {33, 31, 17},
+                                   {70, 40, 48}, {5, 130, 7}, {129, 9, 33}};
 
 enum class Form { kPlain, kTransposedB, kTransposedA };
 
-ProductF32Args arguments(Form form, Shape s, const CardFloats& a, const CardFloats& b, CardFloats& c) {
+ProductF32Args arguments(Form form, F32Shape s, const CardFloats& a, const CardFloats& b, CardFloats& c) {
     ProductF32Args args{.m = s.m, .n = s.n, .k = s.k, .c = output(c), .to = {.row_stride = s.n}};
     args.a = {a.data(), form == Form::kTransposedA ? OperandPlace{1, s.m} : OperandPlace{s.k, 1}};
     args.b = {b.data(), form == Form::kTransposedB ? OperandPlace{1, s.k} : OperandPlace{s.n, 1}};
@@ -43,7 +43,7 @@ ProductF32Args arguments(Form form, Shape s, const CardFloats& a, const CardFloa
     return args;
 }
 
-void law(Form form, Shape s, const CardFloats& a, const CardFloats& b, CardFloats& c) {
+void law(Form form, F32Shape s, const CardFloats& a, const CardFloats& b, CardFloats& c) {
     const arithmetic::ProductShape shape{s.m, s.n, s.k};
     if (form == Form::kPlain) arithmetic::product_nn(shape, a, b, c);
     if (form == Form::kTransposedB) arithmetic::product_nt(shape, a, b, c);
@@ -52,7 +52,7 @@ void law(Form form, Shape s, const CardFloats& a, const CardFloats& b, CardFloat
 
 // A product whose chain stands at −0 where k ends: a −0 that goes on.
 struct Tiny {
-    Shape shape{3, 3, 5};
+    F32Shape shape{3, 3, 5};
     CardFloats a = CardFloats(15, 1e-30F), b = CardFloats(15, -1e-30F), c = CardFloats(9), wanted = c;
     Tiny() { law(Form::kPlain, shape, a, b, wanted); }
 };
@@ -65,7 +65,7 @@ void start(TestStream& stream, const ProductF32Args& args) {
 
 TEST_CASE("f32 products on a GPU's threads have the law's bits in every layout", "[trainer][cuda]") {
     std::mt19937 random(21);
-    for (const Shape s : kShapes) {
+    for (const F32Shape s : kF32Shapes) {
         for (const Form form : {Form::kPlain, Form::kTransposedB, Form::kTransposedA}) {
             INFO(s.m << "x" << s.n << "x" << s.k << ", form " << static_cast<int>(form));
             const CardFloats a = numbers(random, std::size_t{s.m} * s.k),
@@ -88,7 +88,7 @@ TEST_CASE("f32 products on a GPU's threads have the law's bits in every layout",
 
 TEST_CASE("f32 products have the same bits in tiles of every size", "[trainer][cuda]") {
     std::mt19937 random(22);
-    const Shape s{131, 137, 37};
+    const F32Shape s{131, 137, 37};
     const CardFloats a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
     CardFloats wanted(std::size_t{s.m} * s.n), c = wanted;
     law(Form::kPlain, s, a, b, wanted);
@@ -107,7 +107,7 @@ TEST_CASE("f32 products have the same bits in tiles of every size", "[trainer][c
 
 TEST_CASE("infinities and NaNs come out where the law has them", "[trainer][cuda]") {
     std::mt19937 random(23);
-    const Shape s{20, 19, 33};
+    const F32Shape s{20, 19, 33};
     CardFloats a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
     a[40] = INFINITY;
     a[100] = -INFINITY;
@@ -228,7 +228,7 @@ TEST_CASE("mutants of the f32 product are found", "[trainer][cuda]") {
         return same(tiny.c, tiny.wanted);
     }));
     std::mt19937 random(25);
-    const Shape s{40, 40, 70};
+    const F32Shape s{40, 40, 70};
     const CardFloats a = numbers(random, std::size_t{s.m} * s.k), b = numbers(random, std::size_t{s.k} * s.n);
     CardFloats wanted(std::size_t{s.m} * s.n);
     law(Form::kPlain, s, a, b, wanted);

@@ -22,7 +22,7 @@ using test::output;
 using test::same;
 using test::TestStream;
 
-struct Shape {
+struct I16Shape {
     unsigned m, n, k, block;
 };
 
@@ -37,8 +37,9 @@ Processors all_processors() { return {.count = has_warpgroups() ? 132U : 0U}; }
 Processors few(unsigned count) { return {.count = count, .weighs = false}; }
 
 // Single numbers, tiles whole and cut, no k, blocks whole, cut and several; numbers that no digits hold.
-constexpr Shape kShapes[] = {{1, 1, 1, 16384},  {3, 5, 0, 16384}, {32, 32, 32, 16384}, {33, 31, 70, 16384},
-                             {70, 90, 100, 40}, {5, 130, 64, 32}, {65, 9, 33, 7}};
+constexpr I16Shape kI16Shapes[] = {{1, 1, 1, 16384},    {3, 5, 0, 16384},  {32, 32, 32, 16384},
+                                   {33, 31, 70, 16384}, {70, 90, 100, 40}, {5, 130, 64, 32},
+                                   {65, 9, 33, 7}};
 
 // Digits of one operand in memory that held other things.
 struct PackedOperand {
@@ -60,12 +61,12 @@ struct PackedOperand {
 OperandPlace place_of(MatrixView view) { return {view.row_stride, view.col_stride}; }
 
 struct ProductCase {
-    Shape s;
+    I16Shape s;
     unsigned planes;
     CardFloats a, b, before, wanted, bias;
     MatrixView left, right;
     ChainStart start;
-    ProductCase(std::mt19937& random, Shape shape, unsigned digits, bool turned_a, bool turned_b,
+    ProductCase(std::mt19937& random, I16Shape shape, unsigned digits, bool turned_a, bool turned_b,
                 ChainStart from, Draw kind = Draw::kWild)
         : s(shape), planes(digits), start(from) {
         a = numbers(random, std::size_t{s.m} * s.k, kind);
@@ -130,7 +131,7 @@ bool can_try_warpgroups() {
 TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer][cuda]") {
     std::mt19937 random(31);
     int i = 0;
-    for (const Shape s : kShapes) {
+    for (const I16Shape s : kI16Shapes) {
         for (const unsigned planes : {2U, 3U}) {
             const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
                                   i % 5 < 2 ? ChainStart::kCarry : ChainStart::kZero,
@@ -146,14 +147,14 @@ TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
     if (!can_try_warpgroups()) return;
     // Tiles whole and cut, in both directions; more tiles along k than are copied ahead; blocks that tiles
     // cut.
-    constexpr Shape kWideShapes[] = {{128, 128, 64, 16384},
-                                     {130, 100, 70, 16384},
-                                     {5, 200, 1000, 16384},
-                                     {70, 97, 400, 160},
-                                     {129, 3, 33, 7}};
+    constexpr I16Shape kWideShapes[] = {{128, 128, 64, 16384},
+                                        {130, 100, 70, 16384},
+                                        {5, 200, 1000, 16384},
+                                        {70, 97, 400, 160},
+                                        {129, 3, 33, 7}};
     std::mt19937 random(36);
     int i = 0;
-    for (const Shape s : kWideShapes) {
+    for (const I16Shape s : kWideShapes) {
         for (const unsigned planes : {2U, 3U}) {
             ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
                             i % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero,
@@ -249,7 +250,7 @@ TEST_CASE("products that are cut along k have the law's bits", "[trainer][cuda]"
     if (!can_try_warpgroups()) return;
     // Tiles whole and not, all of them cut and some; one block of k left together, and several.
     struct Cut {
-        Shape shape;
+        I16Shape shape;
         unsigned processors[2];  // for A of two digits, of three
     };
     constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 3}},

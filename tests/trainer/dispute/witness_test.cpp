@@ -18,7 +18,7 @@ using dispute::StoredTree;
 constexpr test::StepWay kWays[] = {
     {1, Rematerialise::kNothing}, {2, Rematerialise::kCheap}, {2, Rematerialise::kLayers}};
 
-std::vector<base::Hash256> leaves_of(const StoredTree& tree) {
+std::vector<base::Hash256> hashes_of_leaves(const StoredTree& tree) {
     const auto row = tree.row(0);
     return {row.begin(), row.end()};
 }
@@ -121,7 +121,7 @@ TEST_CASE("a fault of one ulp leads down to its tile, and the referee finds it t
             question.fault = {1, i, 0, element, 1};
             const auto outputs = test::ask(step, question, way);
             REQUIRE(outputs.ok());
-            REQUIRE(outputs->hashes == leaves_of(law.outputs()));
+            REQUIRE(outputs->hashes == hashes_of_leaves(law.outputs()));
             std::uint32_t first = 0;
             while (outputs->hashes[first] == honest.outputs().row(0)[first]) ++first;
             REQUIRE(first == facts.first_output[i]);
