@@ -2,6 +2,7 @@
 // Gives code that runs assay-worker its options, and the child process that they describe.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -25,6 +26,9 @@ struct WorkerOptions {
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.
     unsigned max_deaths = 5;
+    /// A child that trains and reports nothing for this long, and for much longer than ever before in its job
+    /// (StepPatience), hangs: it is ended, and counts as one that died.
+    std::chrono::nanoseconds least_patience = std::chrono::minutes(2);
 };
 
 /// The program that `options` names; kNotFound when there is none.

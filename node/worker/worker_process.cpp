@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/worker/worker_process.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -16,6 +19,8 @@
 #include "contracts/worker/self_test.hpp"
 #include "node/runtime/process.hpp"
 #include "node/wire/channel.hpp"
+#include "node/worker/hang_detector.hpp"
+#include "node/worker/step_patience.hpp"
 
 namespace assay::node {
 
@@ -25,9 +30,12 @@ using base::Outcome;
 
 namespace {
 
+using SteadyClock = std::chrono::steady_clock;
+
 constexpr int kWorkerSocket = 3;  // the number under which the child finds its end
 constexpr WorkerRequestId kReopen = 0;
 constexpr std::chrono::milliseconds kRestartPause{50};
+constexpr std::chrono::milliseconds kLook{250};  // at a child that is silent
 
 struct Pending {
     WorkerRequestId id = 0;
@@ -50,7 +58,7 @@ bool is_unsound(const frames::Message& message) {
 /// the child dies with the thread that spawned it (PR_SET_PDEATHSIG), so that thread lives as long as this.
 class WorkerProcess::Impl {
 public:
-    explicit Impl(WorkerOptions options) : options_(std::move(options)) {}
+    explicit Impl(WorkerOptions options) : options_(std::move(options)), patience_(options_.least_patience) {}
 
     Outcome<void> start() {
         std::promise<Outcome<void>> first;
@@ -156,7 +164,9 @@ private:
     }
 
     Outcome<void> greet() {
-        unsound_ = false;
+        unsound_ = hung_ = false;
+        if (!waits([] { return std::optional<StepPatience::Duration>(StepPatience::kUnknown); }))
+            return died_while_starting();
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         const auto* hello = std::get_if<frames::Hello>(&envelope->message);
@@ -188,6 +198,8 @@ private:
     Outcome<void> reopen_job() {
         if (!job_) return {};
         ASSAY_TRY(channel_->send({kReopen, job_->message, job_->bulk}));
+        if (!waits([] { return std::optional<StepPatience::Duration>(StepPatience::kUnknown); }))
+            return died_while_starting();
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         if (const auto* refusal = std::get_if<frames::Refusal>(&envelope->message)) {
@@ -198,17 +210,64 @@ private:
     }
 
     base::Failed<base::Error> died_while_starting() {
-        return fail(ErrorKind::kUnreachable, "the worker died while it started: " + to_text(process_->kill()),
+        const std::string how = hung_ ? "hung" : "died";
+        return fail(ErrorKind::kUnreachable,
+                    "the worker " + how + " while it started: " + to_text(process_->kill()),
                     "run assay-worker --self-test by itself to see why");
     }
 
-    /// Reads frames until the child is gone or garbles one.
+    /// Reads frames until the child is gone, garbles one or hangs.
     void listen() {
         refuse_cancelled();
-        while (true) {
+        while (hears()) {
             auto envelope = channel_->receive();
             if (!envelope.ok() || !handle(std::move(envelope).value())) return;
         }
+    }
+
+    /// Waits for a frame of a child at work, or for its end. False when it trains and hangs.
+    bool hears() {
+        const auto begun = SteadyClock::now();
+        const auto limit = [this] {
+            return training_since() ? std::optional(patience_.limit()) : std::nullopt;
+        };
+        if (!waits(limit)) return false;
+        if (const auto since = training_since())
+            patience_.heard(SteadyClock::now() - std::max(begun, *since));
+        return true;
+    }
+
+    /// Waits for a frame, or for the child's end. False when it hangs: `limit` gives for how long it may be
+    /// silent, or nothing while it may be for ever. The clock does not matter (HangDetector): on a busy
+    /// machine a step takes as long as the others let it.
+    bool waits(const std::function<std::optional<StepPatience::Duration>()>& limit) {
+        const unsigned at_work = options_.device.rfind("cuda:", 0) == 0 ? 1 : std::max(1U, options_.threads);
+        std::optional<HangDetector> detector;
+        std::chrono::nanoseconds used_before{0};
+        pollfd frame{channel_->number(), POLLIN, 0};
+        while (true) {
+            const int ready = ::poll(&frame, 1, static_cast<int>(kLook.count()));
+            if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+            const auto most = limit();
+            if (!most) continue;
+            const auto used = process_->processor_time().value_or(used_before);
+            if (!detector) {
+                detector.emplace(*most * at_work, kLook);
+                used_before = used;
+            }
+            if (detector->hangs(used - used_before)) {
+                hung_ = true;
+                return false;
+            }
+        }
+    }
+
+    /// When the request at work was sent, if it trains.
+    std::optional<SteadyClock::time_point> training_since() const {
+        const std::lock_guard lock(mutex_);
+        const bool trains = !queue_.empty() && queue_.front().sent &&
+                            std::holds_alternative<frames::Train>(queue_.front().message);
+        return trains ? std::optional(sent_at_) : std::nullopt;
     }
 
     /// False when the frame belongs to no request at work: the child is not to be trusted any further.
@@ -264,6 +323,7 @@ private:
         if (std::holds_alternative<frames::Opened>(event.message)) {
             job_ = std::move(queue_.front());
             job_->handler = nullptr;
+            patience_.forget();
         }
         queue_.pop_front();
         send_front();
@@ -274,6 +334,7 @@ private:
         if (!ready_ || queue_.empty() || queue_.front().sent || queue_.front().cancelled) return;
         Pending& front = queue_.front();
         front.sent = true;
+        sent_at_ = SteadyClock::now();
         // A failure to send shows as the end of the stream in listen().
         static_cast<void>(channel_->send({front.id, front.message, front.bulk}));
     }
@@ -315,9 +376,10 @@ private:
             pending = std::move(queue_.front());
             queue_.pop_front();
         }
-        pending.handler(refusal_event(
-            pending.id, frames::RefusalReason::kInternal,
-            "the worker died " + std::to_string(options_.max_deaths) + " times in a row on this request"));
+        pending.handler(refusal_event(pending.id, frames::RefusalReason::kInternal,
+                                      std::string("the worker ") + (hung_ ? "hung or died " : "died ") +
+                                          std::to_string(options_.max_deaths) +
+                                          " times in a row on this request"));
     }
 
     void refuse_all(frames::RefusalReason reason, const std::string& text) {
@@ -342,10 +404,13 @@ private:
     std::optional<frames::Channel> channel_;
     frames::Hello hello_;
     WorkerRequestId next_id_ = 1;
+    SteadyClock::time_point sent_at_;  // of the request at work
     bool ready_ = false;
     bool stopping_ = false;
     std::optional<Process> process_;  // the thread's alone
     unsigned deaths_in_a_row_ = 0;    // the thread's alone
+    StepPatience patience_;           // the thread's alone
+    bool hung_ = false;               // the thread's alone: the child that was started last hung
     bool unsound_ = false;            // the thread's alone: the child that was started last has other bits
     std::atomic<unsigned> deaths_ = 0;
     std::atomic<pid_t> pid_ = 0;

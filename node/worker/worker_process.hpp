@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives processes WorkerProcess, a supervised assay-worker: it starts the
-// child process, watches it, and starts it again when it dies.
+// SPDX-License-Identifier: Apache-2.0
+// Gives processes WorkerProcess, a supervised assay-worker: it starts the child process, watches it, and
+// starts it again when it dies or hangs.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,8 @@
 
 namespace assay::node {
 
-/// When the child dies (crash, kill -9, memory), it is started again, the open job is opened again, and the
+/// When the child dies (crash, kill -9, memory) or hangs while it trains (a card whose kernel never ends:
+/// WorkerOptions::least_patience), it is started again, the open job is opened again, and the
 /// running request is sent again. A Train goes on from its last boundary, so the handler sees each boundary
 /// once (steps after it may report Progress twice), and the bits are those of an undisturbed run. A child
 /// that finds wrong bits, at work or in its self-test at the start, refuses with kUnsound, and the event is
@@ -36,7 +38,7 @@ public:
 
     /// Process number of the running child; 0 between two children.
     [[nodiscard]] pid_t pid() const;
-    /// Children that died so far.
+    /// Children that died so far, those that hung among them.
     [[nodiscard]] unsigned deaths() const;
 
     /// Bytes that passed the sockets of all workers of this process, in both directions.

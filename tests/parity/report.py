@@ -24,22 +24,34 @@ def curve_path(folder, family, seed, arithmetic):
     return os.path.join(folder, "runs", f"{family}-{seed}-{arithmetic}.jsonl")
 
 
-def read_curve(path):
-    """A finished run, else None: {"run", "losses": of each step, "train": [[step, mean of 50]], "held_out": {step: loss},
-    "done"}."""
+def lines_of(path):
+    """The lines that are whole; a run that was killed may have left part of one."""
+    lines = []
     try:
         with open(path) as file:
-            lines = [json.loads(line) for line in file]
+            for line in file:
+                lines.append(json.loads(line))
     except (OSError, ValueError):
+        pass
+    return lines
+
+
+def read_curve(path, unfinished=False):
+    """A finished run, else None: {"run", "losses" of each step, "train": [[step, mean of 50]], "held_out": {step: loss},
+    "done"}. `unfinished`: also one that was stopped, up to its last held-out loss, with "reached": that step."""
+    lines = lines_of(path)
+    if not lines or "run" not in lines[0]:
         return None
-    if not lines or "done" not in lines[-1]:
+    held_out = {line["step"]: line["held_out"] for line in lines if "held_out" in line}
+    finished = "done" in lines[-1]
+    reached = max(held_out, default=0)
+    if not finished and (not unfinished or reached == 0):
         return None
     train = [line["train"] for line in lines if "train" in line]
     means = [[first + 50, round(statistics.mean(train[first : first + 50]), 5)]
              for first in range(0, len(train) - 49, 50)]
-    return {"run": lines[0]["run"], "losses": train, "train": means,
-            "held_out": {line["step"]: line["held_out"] for line in lines if "held_out" in line},
-            "done": lines[-1]}
+    curve = {"run": lines[0]["run"], "losses": train, "train": means, "held_out": held_out}
+    return {**curve, "done": lines[-1]} if finished else {**curve, "done": {"done": reached}, "reached": reached}
 
 
 RESULT = ("loss_bits", "root")
@@ -50,6 +62,8 @@ def summary(curve):
     body = dict(curve["run"])
     body["held_out"] = [[step, round(loss, 5)] for step, loss in curve["held_out"].items()]
     body["train"] = curve["train"]
+    if "reached" in curve:
+        body["reached"] = curve["reached"]
     body.update({key: curve["done"][key] for key in RESULT if key in curve["done"]})
     return body
 
@@ -64,10 +78,12 @@ def recorded(docs, part="runs"):
         return {}
     curves = {}
     for body in bodies:
-        run = {key: value for key, value in body.items() if key not in ("model", "held_out", "train", *RESULT)}
-        done = {"done": run["steps"], **{key: body[key] for key in RESULT if key in body}}
+        reached = {"reached": body["reached"]} if "reached" in body else {}
+        run = {key: value for key, value in body.items()
+               if key not in ("model", "held_out", "train", "reached", *RESULT)}
+        done = {"done": body.get("reached", run["steps"]), **{key: body[key] for key in RESULT if key in body}}
         curves[run["family"], run["seed"], run["arithmetic"]] = {
-            "run": run, "train": body["train"], "held_out": dict(body["held_out"]), "done": done}
+            "run": run, "train": body["train"], "held_out": dict(body["held_out"]), "done": done, **reached}
     return curves
 
 
@@ -172,24 +188,25 @@ def size_name(curves):
 
 def size_section(curves, runs):
     """The words of docs/parity.md on the runs at size."""
-    missing = [NAMES[run[2]] for run in runs if run not in curves]
+    missing = [NAMES[run[2]] + (f" (step {curves[run]['reached']:,} so far)" if run in curves else "")
+               for run in runs if run not in curves or "reached" in curves[run]]
     not_run = ("Not run to its end yet: " + ", ".join(missing) + ". `make parity-size` runs what is missing."
                if missing else "Every run of the list is there.")
     if not curves:
-        return "The curve has not been run to its end yet, by any arithmetic. `make parity-size` runs it."
+        return "No curve is there yet, of any arithmetic. `make parity-size` runs it."
     run = next(iter(curves.values()))["run"]
     lines = [f"{size_name(curves)}: {run['parameters']:,} parameters, {run['steps']:,} steps of {run['batch']} × "
              f"{run['context']:,} tokens, seed {run['seed']}. The text's token files have the hash "
              f"`{run['text'][:16]}…`.", "", "Held-out loss after so many steps.", ""]
-    steps = [step for step in next(iter(curves.values()))["held_out"]
-             if all(step in curve["held_out"] for curve in curves.values())]
+    steps = sorted({step for curve in curves.values() for step in curve["held_out"]})
     lines += ["| arithmetic | computed by | " + " | ".join(f"{step:,}" for step in steps) +
               " | largest difference from PyTorch fp32 |", "|---|---|" + "---|" * (len(steps) + 1)]
     yardstick = next((curve for key, curve in curves.items() if key[2] == "fp32"), None)
     for (_, _, arithmetic), curve in curves.items():
-        losses = " | ".join(f"{curve['held_out'][step]:.4f}" for step in steps)
+        losses = " | ".join(f"{curve['held_out'][step]:.4f}" if step in curve["held_out"] else "–" for step in steps)
         apart = "–" if yardstick is None or arithmetic == "fp32" else "{:.4f}".format(
-            max(abs(curve["held_out"][step] - yardstick["held_out"][step]) for step in steps))
+            max(abs(loss - yardstick["held_out"][step]) for step, loss in curve["held_out"].items()
+                if step in yardstick["held_out"]))
         products = curve["run"].get("products")
         by = f"`{curve['run']['device']}`" + (f", products in {products}" if products else "")
         lines.append(f"| {NAMES[arithmetic]} | {by} | {losses} | {apart} |")
@@ -204,6 +221,11 @@ def body_of(curve, model=None):
     return {"family": body.pop("family"), "model": model, **body}
 
 
+def json_text(body):
+    """A line a run."""
+    return json.dumps(body, separators=(",", ":")).replace('{"family"', '\n{"family"') + "\n"
+
+
 def replaced(text, begin, end, made):
     before, rest = text.split(begin)
     return before + begin + "\n\n" + made + "\n\n" + end + rest.split(end)[1]
@@ -215,8 +237,7 @@ def write(docs, curves, runs, size_curves, size_runs):
         body = {"schema": "assay.parity/v1", "runs": [body_of(curve) for curve in curves.values()]}
         if size_curves:
             body["size_runs"] = [body_of(curve, SIZE) for curve in size_curves.values()]
-        text = json.dumps(body, separators=(",", ":")).replace('{"family"', '\n{"family"')
-        file.write(text + "\n")
+        file.write(json_text(body))
     with open(os.path.join(docs, "parity.svg"), "w") as file:
         file.write(picture(curves, size_curves))
     page = os.path.join(docs, "parity.md")

@@ -137,7 +137,8 @@ def run(options, binaries):
     if options.prepare:
         return []
     check_alike(options, text)
-    known = {} if options.again else report.recorded(options.docs, "size_runs")
+    known = {} if options.again else {run: curve for run, curve in report.recorded(options.docs, "size_runs").items()
+                                      if "reached" not in curve}
     failed = []
     for one in RUNS:
         if options.only not in (None, one[2]):
@@ -153,14 +154,18 @@ def run(options, binaries):
     return failed
 
 
+def reached(curve):
+    return curve["done"]["done"] if curve else -1
+
+
 def curves(options):
-    """The finished runs: those of the out folder, and the recorded ones, which --again gives up where the new ones are
-    of another text."""
-    new = {run: report.read_curve(report.curve_path(options.out, *run)) for run in RUNS}
+    """The runs of the out folder, finished or as far as they are, and the recorded ones that reached further. --again
+    gives up recorded ones of another text."""
+    new = {run: report.read_curve(report.curve_path(options.out, *run), unfinished=True) for run in RUNS}
     new = {run: curve for run, curve in new.items() if curve}
     old = report.recorded(options.docs, "size_runs")
     texts = {curve["run"]["text"] for curve in new.values()}
     if new and any(curve["run"]["text"] not in texts for curve in old.values()):
         print(f"parity: {len(old)} recorded runs of another text make room for the new ones", file=sys.stderr)
         old = {}
-    return {run: new.get(run) or old.get(run) for run in RUNS if run in new or run in old}
+    return {run: max(new.get(run), old.get(run), key=reached) for run in RUNS if run in new or run in old}

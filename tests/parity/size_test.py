@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import debian_text
+import report
 import torch_state
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,8 +72,13 @@ class Tool:
     def __init__(self, folder):
         self.folder, self.docs = folder, os.path.join(folder, "docs")
         os.makedirs(self.docs)
-        for name in ("parity.json", "parity.md", "parity.svg"):
+        for name in ("parity.md", "parity.svg"):
             shutil.copy(os.path.join(ROOT, "docs", name), self.docs)
+        with open(os.path.join(ROOT, "docs", "parity.json")) as file:
+            body = json.load(file)
+        body.pop("size_runs", None)  # of another text and size
+        with open(os.path.join(self.docs, "parity.json"), "w") as file:
+            file.write(report.json_text(body))
         self.before = self.page("parity.json")
 
     def text(self, name, verses):
@@ -145,16 +151,24 @@ def runs_are_recorded(tool):
     text = tool.text("one.txt", "gen1:1-gen50:26")
     first = text_hash(tool.good("one", "--text", text, "--prepare"))
     tool.good("one", "--report")
-    assert "has not been run to its end yet" in tool.page("parity.md")
+    assert "No curve is there yet" in tool.page("parity.md")
     assert tool.page("parity.json") == tool.before
     for arithmetic in ("i16", "fp32"):
+        tool.good("one", "--only", arithmetic, "--save", "2", "--until", "3")
+    assert "No curve is there yet" in tool.page("parity.md")  # no held-out loss is later than the first
+    for arithmetic in ("i16", "fp32"):
         tool.good("one", "--only", arithmetic, "--save", "2", "--until", "5")
-    assert "has not been run to its end yet" in tool.page("parity.md")
+    assert "Not run to its end yet: Assay `i16` (step 4 so far), PyTorch fp32 (step 4 so far), PyTorch bf16" \
+        in tool.page("parity.md")
+    assert [run["reached"] for run in json.loads(tool.page("parity.json"))["size_runs"]] == [4, 4]
+    tool.good("elsewhere", "--report")  # what is recorded stays, where there is nothing of it
+    assert [run["reached"] for run in json.loads(tool.page("parity.json"))["size_runs"]] == [4, 4]
     torch_state_is_strict(tool)
-    assert "Not run to its end yet: Assay `i16`, PyTorch bf16" in tool.page("parity.md")
+    assert "Not run to its end yet: Assay `i16` (step 4 so far), PyTorch bf16" in tool.page("parity.md")
     tool.good("one")
     assert os.listdir(os.path.join(tool.folder, "one", "state")) == []
     body = json.loads(tool.page("parity.json"))
+    assert not any("reached" in run for run in body["size_runs"])
     assert [(run["model"], run["arithmetic"]) for run in body["size_runs"]] == \
         [("gpt2-124m", "i16"), ("gpt2-124m", "fp32"), ("gpt2-124m", "bf16")]
     assert body["runs"] == json.loads(tool.before)["runs"]

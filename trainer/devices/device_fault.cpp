@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/devices/device_fault.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 
 #include <algorithm>
@@ -25,6 +27,7 @@ namespace {
 constexpr std::pair<std::string_view, DeviceFaultKind> kWords[] = {{"memory", DeviceFaultKind::kMemory},
                                                                    {"lost", DeviceFaultKind::kLost},
                                                                    {"dies", DeviceFaultKind::kDies},
+                                                                   {"hangs", DeviceFaultKind::kHangs},
                                                                    {"wrong", DeviceFaultKind::kWrong}};
 
 class FaultyDevice final : public ForwardingDevice {
@@ -57,6 +60,7 @@ public:
         ++runs_;
         const bool now = runs_ >= fault_.number;
         if (fault_.kind == DeviceFaultKind::kDies && now) static_cast<void>(::raise(SIGKILL));
+        while (fault_.kind == DeviceFaultKind::kHangs && now) static_cast<void>(::pause());
         lost_ = lost_ || (fault_.kind == DeviceFaultKind::kLost && now);
         if (lost_) return;
         ForwardingDevice::run(call);
@@ -119,8 +123,9 @@ base::Outcome<std::optional<DeviceFault>> parse_device_fault(std::string_view va
     std::istringstream words{std::string(value)};
     const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
     const auto wrong = [&] {
-        return fail(ErrorKind::kUsage, "ASSAY_DEVICE_FAULT: '" + std::string(value) + "' is no fault",
-                    "write DEVICE KIND NUMBER, like: cuda-host lost 40 (kinds: memory, lost, dies, wrong)");
+        return fail(
+            ErrorKind::kUsage, "ASSAY_DEVICE_FAULT: '" + std::string(value) + "' is no fault",
+            "write DEVICE KIND NUMBER, like: cuda-host lost 40 (kinds: memory, lost, dies, hangs, wrong)");
     };
     if (all.size() != 3) return wrong();
     const auto word = std::find_if(std::begin(kWords), std::end(kWords),

@@ -45,6 +45,7 @@ base::Outcome<std::unique_ptr<WorkerFleet>> fleet_of(const std::vector<std::stri
                                                      const std::string& fault, Told& told) {
     FleetOptions fleet;
     fleet.worker = options();
+    if (fault.find("hangs") != std::string::npos) fleet.worker.least_patience = std::chrono::seconds(2);
     if (!fault.empty()) fleet.worker.environment = {{"ASSAY_DEVICE_FAULT", fault}};
     fleet.devices = devices;
     fleet.tell = [&told](const base::Error& what) { told.add(what); };
@@ -138,7 +139,9 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
     };
     for (const auto& [fault, text, boundaries] :
          {Break{"cuda-host lost 140", "the device is lost", 1},
-          Break{"cuda-host dies 20", "died 2 times in a row", 0}, Break{"cuda-host memory 9", "memory", 2}}) {
+          Break{"cuda-host dies 20", "the worker died 2 times in a row", 0},
+          Break{"cuda-host hangs 60", "the worker hung or died 2 times in a row", 0},
+          Break{"cuda-host memory 9", "memory", 2}}) {
         INFO(fault);
         Told told;
         const auto fleet = fleet_of({"cuda-host", "cpu"}, fault, told).value();

@@ -300,6 +300,41 @@ TEST_CASE("a worker killed in the middle of a step goes on from its last boundar
     CHECK(worker->deaths() > 0);
 }
 
+TEST_CASE("a worker that hangs while it trains is ended, and another one goes on with the same bits") {
+    const tests::TinyJob job = tests::tiny_job();
+    WorkerOptions how = options();
+    how.least_patience = std::chrono::seconds(2);
+    const auto worker = started(how);
+    const StateFile base = opened(*worker, job);
+    const TrainLog quiet = train(*worker, base);
+    CHECK(worker->deaths() == 0);
+    bool hung = false;
+    const TrainLog disturbed = train(*worker, base, [&](const WorkerEvent& event) {
+        const auto* step = std::get_if<frames::Progress>(&event.message);
+        if (step == nullptr || step->step != 1 || hung) return;
+        hung = true;
+        // It computes no more, and its socket stays open: as on a card whose kernel never ends.
+        ::kill(worker->pid(), SIGSTOP);
+    });
+    CHECK(hung);
+    CHECK(worker->deaths() == 1);
+    CHECK(disturbed.boundaries == quiet.boundaries);
+    CHECK(disturbed.trained.trace == quiet.trained.trace);
+    CHECK(content(disturbed.update) == content(quiet.update));
+}
+
+TEST_CASE("a worker without work is silent for as long as it likes") {
+    WorkerOptions how = options();
+    how.least_patience = std::chrono::milliseconds(1);
+    const auto worker = started(how);
+    ::kill(worker->pid(), SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    CHECK(worker->deaths() == 0);
+    ::kill(worker->pid(), SIGCONT);
+    opened(*worker, tests::tiny_job());
+    CHECK(worker->deaths() == 0);
+}
+
 TEST_CASE("a role that was restarted itself resumes from a boundary it kept") {
     const tests::TinyJob job = tests::tiny_job();
     const auto worker = started();

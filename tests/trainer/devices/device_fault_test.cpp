@@ -31,6 +31,7 @@ TEST_CASE("a fault is read for the device that it names, and other words are ref
     REQUIRE(parsed.ok());
     CHECK(*parsed == DeviceFault{DeviceFaultKind::kLost, 40});
     CHECK(parse_device_fault("cpu memory 3", "cpu").value() == DeviceFault{DeviceFaultKind::kMemory, 3});
+    CHECK(parse_device_fault("cpu hangs 7", "cpu").value() == DeviceFault{DeviceFaultKind::kHangs, 7});
     CHECK(parse_device_fault("cpu dies 1", "cpu").value() == DeviceFault{DeviceFaultKind::kDies, 1});
     CHECK(parse_device_fault("cpu wrong 7", "cpu").value() == DeviceFault{DeviceFaultKind::kWrong, 7});
     CHECK_FALSE(parse_device_fault("cuda-host lost 40", "cpu").value().has_value());
