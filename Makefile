@@ -26,11 +26,12 @@ build: setup ## build/bin/assay and build/bin/assay-worker
 demo: build ## the whole story on real text; TEXT=file, SABOTAGE=fault, DEMO_FLAGS=…
 	@build/bin/assay devnet demo $(demo_flags)
 
-# In a fresh clone the product is compiled while Python's packages arrive.
+# In a fresh clone the product is compiled while what the tests need arrives.
 test: ## build everything, run every test and lint
 	@.ci/setup build
-	@[ -d .venv ] && fresh= || fresh=yes; .ci/setup test & packages=$$!; \
-	    { [ -z "$$fresh" ] || { cmake --preset release -DASSAY_TESTS=OFF && cmake --build build; }; } && wait $$packages
+	@[ -d .venv ] && fresh= || fresh=yes; .ci/setup test & packages=$$!; trap 'kill $$packages' INT TERM; built=0; \
+	    [ -z "$$fresh" ] || { cmake --preset release -DASSAY_TESTS=OFF && cmake --build build; } || built=$$?; \
+	    wait $$packages && exit $$built
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
 	@TMPDIR=$$(.ci/temporary) ctest --test-dir build --output-on-failure -j$$(( $$(nproc) + 2 ))

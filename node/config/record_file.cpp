@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using trainer::ObjectReader;
 
-constexpr const char* kRecordSchema = "assay.record/v2";
+constexpr const char* kSchema = "assay.record/v2";
 constexpr std::uint64_t kMaxRecord = std::uint64_t{256} << 20;
 
 base::Outcome<AcceptedSlot> slot_from(const json& value, const std::string& where, std::uint32_t slots) {
@@ -91,7 +91,7 @@ struct RunObject {
 }  // namespace
 
 std::string record_to_json(const RunRecord& record) {
-    return json_text(kRecordSchema, json_of(RunObject{record}), JsonLayout::kIndented) + "\n";
+    return json_text(kSchema, json_of(RunObject{record}), JsonLayout::kIndented) + "\n";
 }
 
 base::Outcome<RunRecord> record_from_json(std::string_view text) {
@@ -101,8 +101,8 @@ base::Outcome<RunRecord> record_from_json(std::string_view text) {
     if (schema == "assay.record/v1") {
         reader.refuse("its roots are of an earlier law (" + schema +
                       "), which this program cannot recompute");
-    } else if (schema != kRecordSchema) {
-        reader.refuse(std::string("its schema is not ") + kRecordSchema);
+    } else if (schema != kSchema) {
+        reader.refuse(std::string("its schema is not ") + kSchema);
     }
     RunRecord record;
     record.job_id = reader.text("job_id");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a worker's client StepPatience: how long a worker that trains may report nothing before it counts as
+// Gives a worker's client StepPatience: how long the worker of a card may report nothing before it counts as
 // one that hangs.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace assay::node {
 
-/// The limit follows from what was seen: a multiple of the longest silence between two frames of the open
-/// job, and no less than a floor. Until there was one, an hour: a step's time is not known before the first
-/// has run. Pauses between steps (a duty below 100 %) are silences like any other.
+/// The limit of a worker that trains follows from what was seen: a multiple of the longest silence between
+/// two frames of the open job, and no less than a floor. A step's time is not known before the first step has
+/// ended. Until then, and for a job that is opened, the limit is kUnknown.
 class StepPatience {
 public:
     using Duration = std::chrono::nanoseconds;

@@ -9,18 +9,19 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
-#include <functional>
 #include <future>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "contracts/worker/self_test.hpp"
 #include "node/runtime/process.hpp"
 #include "node/wire/channel.hpp"
-#include "node/worker/hang_detector.hpp"
 #include "node/worker/step_patience.hpp"
+#include "node/worker/worker_report.hpp"
 
 namespace assay::node {
 
@@ -46,6 +47,16 @@ struct Pending {
     bool cancelled = false;
     std::optional<std::size_t> before_state = {};  ///< files of a Train before its state to go on from
 };
+
+/// Whether a silent child of these options may hang: those of cards, whose kernels may never end. The
+/// processor has no such fault, and its steps take as long as the machine's other work lets them. One that
+/// rests between pieces of work (a duty below 100 %) is silent for as long as it rests.
+bool may_hang(const WorkerOptions& options) {
+    const char* const inherited = std::getenv("ASSAY_DUTY");
+    const bool rests =
+        options.duty != 0 ? options.duty < 100 : inherited != nullptr && std::string_view(inherited) != "100";
+    return !rests && options.device.rfind("cuda", 0) == 0;
+}
 
 bool is_unsound(const frames::Message& message) {
     const auto* refusal = std::get_if<frames::Refusal>(&message);
@@ -111,10 +122,15 @@ private:
         if (!sound) return;
         while (true) {
             listen();
+            const auto at_work = front();
             close_child();
             if (stopping()) break;
             ++deaths_;
-            if (++deaths_in_a_row_ >= options_.max_deaths) give_up_front();
+            // What was at work may have been cancelled, and then another request is the front.
+            if (front() != at_work)
+                deaths_in_a_row_ = 0;
+            else if (++deaths_in_a_row_ >= options_.max_deaths)
+                give_up_front();
             if (!restart()) break;
         }
         close_child();
@@ -165,8 +181,7 @@ private:
 
     Outcome<void> greet() {
         unsound_ = hung_ = false;
-        if (!waits([] { return std::optional<StepPatience::Duration>(StepPatience::kUnknown); }))
-            return died_while_starting();
+        if (!waits(kSelfTestPatience)) return died_while_starting();
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         const auto* hello = std::get_if<frames::Hello>(&envelope->message);
@@ -198,8 +213,7 @@ private:
     Outcome<void> reopen_job() {
         if (!job_) return {};
         ASSAY_TRY(channel_->send({kReopen, job_->message, job_->bulk}));
-        if (!waits([] { return std::optional<StepPatience::Duration>(StepPatience::kUnknown); }))
-            return died_while_starting();
+        if (!waits(StepPatience::kUnknown)) return died_while_starting();
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         if (const auto* refusal = std::get_if<frames::Refusal>(&envelope->message)) {
@@ -210,56 +224,51 @@ private:
     }
 
     base::Failed<base::Error> died_while_starting() {
-        const std::string how = hung_ ? "hung" : "died";
+        const std::string ended = to_text(process_->kill());
         return fail(ErrorKind::kUnreachable,
-                    "the worker " + how + " while it started: " + to_text(process_->kill()),
+                    hung_ ? "the worker hung while it started" : "the worker died while it started: " + ended,
                     "run assay-worker --self-test by itself to see why");
     }
 
     /// Reads frames until the child is gone, garbles one or hangs.
     void listen() {
         refuse_cancelled();
-        while (hears()) {
+        while (true) {
+            const auto begun = SteadyClock::now();
+            if (!waits(std::nullopt)) return;
+            const auto since = training_since();
             auto envelope = channel_->receive();
-            if (!envelope.ok() || !handle(std::move(envelope).value())) return;
+            if (!envelope.ok()) return;
+            if (since) patience_.heard(SteadyClock::now() - std::max(begun, *since));
+            if (!handle(std::move(envelope).value())) return;
         }
     }
 
-    /// Waits for a frame of a child at work, or for its end. False when it trains and hangs.
-    bool hears() {
-        const auto begun = SteadyClock::now();
-        const auto limit = [this] {
-            return training_since() ? std::optional(patience_.limit()) : std::nullopt;
-        };
-        if (!waits(limit)) return false;
-        if (const auto since = training_since())
-            patience_.heard(SteadyClock::now() - std::max(begun, *since));
-        return true;
-    }
-
-    /// Waits for a frame, or for the child's end. False when it hangs: `limit` gives for how long it may be
-    /// silent, or nothing while it may be for ever. The clock does not matter (HangDetector): on a busy
-    /// machine a step takes as long as the others let it.
-    bool waits(const std::function<std::optional<StepPatience::Duration>()>& limit) {
-        const unsigned at_work = options_.device.rfind("cuda:", 0) == 0 ? 1 : std::max(1U, options_.threads);
-        std::optional<HangDetector> detector;
-        std::chrono::nanoseconds used_before{0};
+    /// Waits for a frame, or for the child's end. False when the child hangs: it was silent for `limit`, or
+    /// for as long as the request at work may be. Counts only time in which this process runs, so that one
+    /// that was stopped with its child does not end it.
+    bool waits(std::optional<StepPatience::Duration> limit) {
+        StepPatience::Duration silent{0};
         pollfd frame{channel_->number(), POLLIN, 0};
         while (true) {
             const int ready = ::poll(&frame, 1, static_cast<int>(kLook.count()));
             if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
-            const auto most = limit();
-            if (!most) continue;
-            const auto used = process_->processor_time().value_or(used_before);
-            if (!detector) {
-                detector.emplace(*most * at_work, kLook);
-                used_before = used;
-            }
-            if (detector->hangs(used - used_before)) {
-                hung_ = true;
-                return false;
-            }
+            if (ready < 0 || !may_hang_) continue;
+            const auto most = limit ? limit : limit_at_work();
+            silent = most ? silent + kLook : StepPatience::Duration::zero();
+            if (!most || silent < *most) continue;
+            hung_ = true;
+            return false;
         }
+    }
+
+    /// For how long the request at work may be silent. Nothing: for ever, as where there is none.
+    std::optional<StepPatience::Duration> limit_at_work() const {
+        if (training_since()) return patience_.limit();
+        const std::lock_guard lock(mutex_);
+        const bool opens = !queue_.empty() && queue_.front().sent &&
+                           std::holds_alternative<frames::OpenJob>(queue_.front().message);
+        return opens ? std::optional<StepPatience::Duration>(StepPatience::kUnknown) : std::nullopt;
     }
 
     /// When the request at work was sent, if it trains.
@@ -268,6 +277,11 @@ private:
         const bool trains = !queue_.empty() && queue_.front().sent &&
                             std::holds_alternative<frames::Train>(queue_.front().message);
         return trains ? std::optional(sent_at_) : std::nullopt;
+    }
+
+    std::optional<WorkerRequestId> front() const {
+        const std::lock_guard lock(mutex_);
+        return queue_.empty() ? std::nullopt : std::optional(queue_.front().id);
     }
 
     /// False when the frame belongs to no request at work: the child is not to be trusted any further.
@@ -376,10 +390,10 @@ private:
             pending = std::move(queue_.front());
             queue_.pop_front();
         }
-        pending.handler(refusal_event(pending.id, frames::RefusalReason::kInternal,
-                                      std::string("the worker ") + (hung_ ? "hung or died " : "died ") +
-                                          std::to_string(options_.max_deaths) +
-                                          " times in a row on this request"));
+        std::string text =
+            "the worker died " + std::to_string(options_.max_deaths) + " times in a row on this request";
+        if (hung_) text += ", the last time by our hand: it hung";
+        pending.handler(refusal_event(pending.id, frames::RefusalReason::kInternal, std::move(text)));
     }
 
     void refuse_all(frames::RefusalReason reason, const std::string& text) {
@@ -397,6 +411,7 @@ private:
     }
 
     const WorkerOptions options_;
+    const bool may_hang_ = may_hang(options_);
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<Pending> queue_;  // the front is the request at work

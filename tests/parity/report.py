@@ -47,7 +47,7 @@ def read_curve(path, unfinished=False):
     reached = max(held_out, default=0)
     if not finished and (not unfinished or reached == 0):
         return None
-    train = [line["train"] for line in lines if "train" in line]
+    train = [line["train"] for line in lines if "train" in line and (finished or line["step"] <= reached)]
     means = [[first + 50, round(statistics.mean(train[first : first + 50]), 5)]
              for first in range(0, len(train) - 49, 50)]
     curve = {"run": lines[0]["run"], "losses": train, "train": means, "held_out": held_out}
@@ -70,7 +70,7 @@ def summary(curve):
 
 def recorded(docs, part="runs"):
     """The curves of parity.json by (family, seed, arithmetic): runs that earlier machines finished. `part` "size_runs":
-    those at size."""
+    those at size, of which some may be unfinished (read_curve)."""
     try:
         with open(os.path.join(docs, "parity.json")) as file:
             bodies = json.load(file).get(part, [])
@@ -204,9 +204,11 @@ def size_section(curves, runs):
     yardstick = next((curve for key, curve in curves.items() if key[2] == "fp32"), None)
     for (_, _, arithmetic), curve in curves.items():
         losses = " | ".join(f"{curve['held_out'][step]:.4f}" if step in curve["held_out"] else "–" for step in steps)
-        apart = "–" if yardstick is None or arithmetic == "fp32" else "{:.4f}".format(
-            max(abs(loss - yardstick["held_out"][step]) for step, loss in curve["held_out"].items()
-                if step in yardstick["held_out"]))
+        common = [step for step in curve["held_out"] if yardstick and step in yardstick["held_out"]]
+        apart = "–" if not common or arithmetic == "fp32" else "{:.4f}".format(
+            max(abs(curve["held_out"][step] - yardstick["held_out"][step]) for step in common))
+        if apart != "–" and max(common) < run["steps"]:
+            apart += f" up to step {max(common):,}"
         products = curve["run"].get("products")
         by = f"`{curve['run']['device']}`" + (f", products in {products}" if products else "")
         lines.append(f"| {NAMES[arithmetic]} | {by} | {losses} | {apart} |")

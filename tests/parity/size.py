@@ -155,7 +155,8 @@ def run(options, binaries):
 
 
 def reached(curve):
-    return curve["done"]["done"] if curve else -1
+    """How far a curve is; a finished one is further than one that stopped at the same step."""
+    return (curve["done"]["done"], "reached" not in curve) if curve else (-1, False)
 
 
 def curves(options):

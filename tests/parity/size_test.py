@@ -161,6 +161,7 @@ def runs_are_recorded(tool):
     assert "Not run to its end yet: Assay `i16` (step 4 so far), PyTorch fp32 (step 4 so far), PyTorch bf16" \
         in tool.page("parity.md")
     assert [run["reached"] for run in json.loads(tool.page("parity.json"))["size_runs"]] == [4, 4]
+    assert "up to step 4" in tool.page("parity.md")
     tool.good("elsewhere", "--report")  # what is recorded stays, where there is nothing of it
     assert [run["reached"] for run in json.loads(tool.page("parity.json"))["size_runs"]] == [4, 4]
     torch_state_is_strict(tool)

@@ -99,11 +99,9 @@ def host_sources():
             if path.stem not in emulated and not path.stem.startswith("card_pool_")]
 
 
-def compile_together(nvcc, out, name, sources, *flags):
-    """One object of several sources, for one architecture: headers that they share are read once."""
-    together = out / f"{name}.cpp"
-    together.write_text("".join(f'#include "{source}"\n' for source in sources), encoding="utf-8")
-    run([nvcc, *FLAGS, *flags, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{name}.o", together])
+def compile_host(nvcc, out, source):
+    run([nvcc, *FLAGS, "-O3", "-gencode", "arch=compute_80,code=compute_80", "-c", "-o", out / f"{source.stem}.o",
+         source])
 
 
 def card_tests():
@@ -113,9 +111,13 @@ def card_tests():
     return [folder / f"{name}_test.cpp" for name in listed[1].split()]
 
 
-def test_flags():
+def compile_tests(nvcc, out):
+    """One object of all: the host's compiler makes one of each, so that a header that one forgot is found there."""
     catch2 = ["-DASSAY_CATCH2_V2"] if Path("/usr/include/catch2/catch.hpp").exists() else []
-    return ["-O1", "-w", *catch2]
+    together = out / "tests.cpp"
+    together.write_text("".join(f'#include "{source}"\n' for source in card_tests()), encoding="utf-8")
+    run([nvcc, *FLAGS, "-O1", "-w", *catch2, "-gencode", "arch=compute_80,code=compute_80", "-c", "-o",
+         out / "tests.o", together])
 
 
 def torch_headers():
@@ -156,8 +158,8 @@ def compile_all(nvcc, out, sources):
     work = [(source, architecture) for source in sources for architecture in ARCHITECTURES]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         # The longest begins first. The device that launches kernels has none of its own.
-        others = [pool.submit(compile_together, nvcc, out, "tests", card_tests(), *test_flags()),
-                  pool.submit(compile_together, nvcc, out, "device", host_sources(), "-O3"),
+        others = [pool.submit(compile_tests, nvcc, out),
+                  *(pool.submit(compile_host, nvcc, out, source) for source in host_sources()),
                   *(pool.submit(run, command) for command in pools(nvcc, out))]
         rows = [row for part in pool.map(lambda one: compile_one(nvcc, out, *one), work) for row in part]
         for other in others:

@@ -5,8 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
@@ -46,6 +49,44 @@ inline frames::Train train_request(std::uint32_t slot) {
     frames::Train request;
     request.slot = slot;
     return request;
+}
+
+inline std::unique_ptr<WorkerProcess> started(const WorkerOptions& how = options()) {
+    auto worker = WorkerProcess::start(how);
+    if (!worker.ok()) FAIL(worker.error().what);
+    return std::move(worker).value();
+}
+
+struct TrainLog {
+    frames::Trained trained;
+    std::vector<std::uint32_t> boundaries;
+    std::vector<std::vector<frames::SharedDescriptor>> states;  ///< head and arrays of each
+    frames::SharedDescriptor update;
+};
+
+/// Trains slot 0; `meddle` sees every event before the last.
+inline TrainLog train(WorkerClient& worker, const StateFile& base,
+                      const std::function<void(const WorkerEvent&)>& meddle = {}) {
+    TrainLog log;
+    const auto answer =
+        call_for<frames::Trained>(worker, train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+            if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
+                log.boundaries.push_back(boundary->index);
+                log.states.push_back(event.bulk);
+            }
+            if (meddle) meddle(event);
+        });
+    if (!answer.ok()) FAIL(answer.error().what);
+    log.trained = answer->first;
+    REQUIRE(answer->second.size() == 1);
+    log.update = answer->second.front();
+    return log;
+}
+
+inline base::Bytes content(const frames::SharedDescriptor& file) {
+    auto bytes = frames::read_all(*file, frames::kMaxBulk);
+    REQUIRE(bytes.ok());
+    return std::move(bytes).value();
 }
 
 }  // namespace assay::node::test_worker

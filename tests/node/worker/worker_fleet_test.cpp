@@ -139,8 +139,9 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
     };
     for (const auto& [fault, text, boundaries] :
          {Break{"cuda-host lost 140", "the device is lost", 1},
-          Break{"cuda-host dies 20", "the worker died 2 times in a row", 0},
-          Break{"cuda-host hangs 60", "the worker hung or died 2 times in a row", 0},
+          Break{"cuda-host dies 20", "died 2 times in a row", 0},
+          Break{"cuda-host hangs 60",
+                "died 2 times in a row on this request, the last time by our hand: it hung", 0},
           Break{"cuda-host memory 9", "memory", 2}}) {
         INFO(fault);
         Told told;

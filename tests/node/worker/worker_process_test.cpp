@@ -31,12 +31,6 @@ using namespace assay::node::test_worker;
 
 namespace {
 
-std::unique_ptr<WorkerProcess> started(const WorkerOptions& how = options()) {
-    auto worker = WorkerProcess::start(how);
-    if (!worker.ok()) FAIL(worker.error().what);
-    return std::move(worker).value();
-}
-
 base::Error why_not_opened(const WorkerOptions& how) {
     const auto worker = started(how);
     const tests::TinyJob job = tests::tiny_job();
@@ -44,32 +38,6 @@ base::Error why_not_opened(const WorkerOptions& how) {
     const auto answer = call(*worker, frames::OpenJob{"local", job.spec}, {file, file});
     REQUIRE_FALSE(answer.ok());
     return answer.error();
-}
-
-struct TrainLog {
-    frames::Trained trained;
-    std::vector<std::uint32_t> boundaries;
-    std::vector<std::vector<frames::SharedDescriptor>> states;  ///< head and arrays of each
-    frames::SharedDescriptor update;
-};
-
-/// Trains slot 0; `meddle` sees every event before the last.
-TrainLog train(WorkerClient& worker, const StateFile& base,
-               const std::function<void(const WorkerEvent&)>& meddle = {}) {
-    TrainLog log;
-    const auto answer =
-        call_for<frames::Trained>(worker, train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
-            if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
-                log.boundaries.push_back(boundary->index);
-                log.states.push_back(event.bulk);
-            }
-            if (meddle) meddle(event);
-        });
-    if (!answer.ok()) FAIL(answer.error().what);
-    log.trained = answer->first;
-    REQUIRE(answer->second.size() == 1);
-    log.update = answer->second.front();
-    return log;
 }
 
 /// Holds the calling thread to as many Landlock restrictions as the kernel takes, each of which forbids next
@@ -85,12 +53,6 @@ bool restrict_often() {
     for (int i = 0; i < kMost; ++i) held = held && ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     ::close(rules);
     return held;
-}
-
-base::Bytes content(const frames::SharedDescriptor& file) {
-    auto bytes = frames::read_all(*file, frames::kMaxBulk);
-    REQUIRE(bytes.ok());
-    return std::move(bytes).value();
 }
 
 }  // namespace
@@ -298,41 +260,6 @@ TEST_CASE("a worker killed in the middle of a step goes on from its last boundar
     }
     REQUIRE(initial_state(*worker).ok());
     CHECK(worker->deaths() > 0);
-}
-
-TEST_CASE("a worker that hangs while it trains is ended, and another one goes on with the same bits") {
-    const tests::TinyJob job = tests::tiny_job();
-    WorkerOptions how = options();
-    how.least_patience = std::chrono::seconds(2);
-    const auto worker = started(how);
-    const StateFile base = opened(*worker, job);
-    const TrainLog quiet = train(*worker, base);
-    CHECK(worker->deaths() == 0);
-    bool hung = false;
-    const TrainLog disturbed = train(*worker, base, [&](const WorkerEvent& event) {
-        const auto* step = std::get_if<frames::Progress>(&event.message);
-        if (step == nullptr || step->step != 1 || hung) return;
-        hung = true;
-        // It computes no more, and its socket stays open: as on a card whose kernel never ends.
-        ::kill(worker->pid(), SIGSTOP);
-    });
-    CHECK(hung);
-    CHECK(worker->deaths() == 1);
-    CHECK(disturbed.boundaries == quiet.boundaries);
-    CHECK(disturbed.trained.trace == quiet.trained.trace);
-    CHECK(content(disturbed.update) == content(quiet.update));
-}
-
-TEST_CASE("a worker without work is silent for as long as it likes") {
-    WorkerOptions how = options();
-    how.least_patience = std::chrono::milliseconds(1);
-    const auto worker = started(how);
-    ::kill(worker->pid(), SIGSTOP);
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    CHECK(worker->deaths() == 0);
-    ::kill(worker->pid(), SIGCONT);
-    opened(*worker, tests::tiny_job());
-    CHECK(worker->deaths() == 0);
 }
 
 TEST_CASE("a role that was restarted itself resumes from a boundary it kept") {

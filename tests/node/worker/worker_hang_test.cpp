@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers that hang (decision 94): a stopped process stands for one whose card computes no more.
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <string_view>
+#include <thread>
+
+#include "node/worker/worker_process.hpp"
+#include "tests/node/worker/worker_calls.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/tiny_job.hpp"
+
+using namespace assay;
+using namespace assay::node;
+using namespace assay::node::test_worker;
+
+namespace {
+/// Of an emulated card, whose worker hangs after two seconds without a report.
+WorkerOptions of_card() {
+    WorkerOptions how = options();
+    how.device = "cuda-host";
+    how.least_patience = std::chrono::seconds(2);
+    return how;
+}
+
+/// Stops the worker at step 1 of its first training: it computes no more, and its socket stays open, as on a
+/// card whose kernel never ends.
+class Hanging {
+public:
+    explicit Hanging(const WorkerProcess& worker) : worker_(worker) {}
+    void operator()(const WorkerEvent& event) {
+        const auto* step = std::get_if<frames::Progress>(&event.message);
+        if (step == nullptr || step->step != 1 || hung_.exchange(true)) return;
+        ::kill(worker_.pid(), SIGSTOP);
+    }
+    [[nodiscard]] bool hung() const { return hung_; }
+
+private:
+    const WorkerProcess& worker_;
+    std::atomic<bool> hung_ = false;
+};
+}  // namespace
+
+TEST_CASE("a card's worker that hangs while it trains is ended, and another one goes on with the same bits") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started(of_card());
+    const StateFile base = opened(*worker, job);
+    const TrainLog quiet = train(*worker, base);
+    CHECK(worker->deaths() == 0);
+    Hanging hanging(*worker);
+    const TrainLog disturbed = train(*worker, base, std::ref(hanging));
+    CHECK(hanging.hung());
+    CHECK(worker->deaths() == 1);
+    CHECK(disturbed.boundaries == quiet.boundaries);
+    CHECK(disturbed.trained.trace == quiet.trained.trace);
+    CHECK(content(disturbed.update) == content(quiet.update));
+}
+
+TEST_CASE("what is cancelled while its worker hangs is answered, and the request behind it gets its turn") {
+    const tests::TinyJob job = tests::tiny_job();
+    WorkerOptions how = of_card();
+    how.max_deaths = 1;  // the next death ends the request that is at work
+    const auto worker = started(how);
+    const StateFile base = opened(*worker, job);
+    Hanging hanging(*worker);
+    std::promise<WorkerEvent> last;
+    const WorkerRequestId id = worker->submit(train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+        hanging(event);
+        if (event.last) last.set_value(event);
+    });
+    auto answer = last.get_future();
+    while (!hanging.hung()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    worker->cancel(id);
+    CHECK(call_for<frames::Trained>(*worker, train_request(1), {base.bytes}).ok());
+    const WorkerEvent event = answer.get();
+    const auto* refusal = std::get_if<frames::Refusal>(&event.message);
+    REQUIRE(refusal != nullptr);
+    CHECK(refusal->reason == frames::RefusalReason::kCancelled);
+    CHECK(worker->deaths() == 1);
+}
+
+TEST_CASE("a client whose worker hangs is closed at once") {
+    const tests::TinyJob job = tests::tiny_job();
+    WorkerOptions how = of_card();
+    how.least_patience = std::chrono::hours(1);
+    auto worker = started(how);
+    const StateFile base = opened(*worker, job);
+    Hanging hanging(*worker);
+    std::promise<WorkerEvent> last;
+    worker->submit(train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+        hanging(event);
+        if (event.last) last.set_value(event);
+    });
+    while (!hanging.hung()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    worker.reset();
+    CHECK(std::holds_alternative<frames::Refusal>(last.get_future().get().message));
+}
+
+TEST_CASE(
+    "workers that have nothing to do, and those of the processor, are silent for as long as they like") {
+    const tests::TinyJob job = tests::tiny_job();
+    for (const char* device : {"cuda-host", "cpu"}) {
+        INFO(device);
+        WorkerOptions how = of_card();
+        how.device = device;
+        const auto worker = started(how);
+        const StateFile base = opened(*worker, job);
+        Hanging hanging(*worker);
+        if (how.device == "cpu") {  // stopped at work, and continued
+            std::thread waker([&] {
+                while (!hanging.hung()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                std::this_thread::sleep_for(std::chrono::seconds(4));
+                ::kill(worker->pid(), SIGCONT);
+            });
+            train(*worker, base, std::ref(hanging));
+            waker.join();
+        } else {
+            train(*worker, base);
+            ::kill(worker->pid(), SIGSTOP);
+            std::this_thread::sleep_for(std::chrono::seconds(4));
+            ::kill(worker->pid(), SIGCONT);
+        }
+        CHECK(worker->deaths() == 0);
+        CHECK(initial_state(*worker).ok());
+    }
+}
