@@ -70,8 +70,12 @@ function(assay_executable name)
   endif()
 endfunction()
 
-# Seconds after which a test hangs: more than ten times what the slowest takes on an idle slow machine.
-set(ASSAY_TEST_TIMEOUT 1800)
+# Seconds after which a test hangs: some four times what the slowest takes on a busy slow machine, and short enough
+# that a whole run with a test that hangs still ends and names it.
+set(ASSAY_TEST_TIMEOUT 1200)
+if(ASSAY_SANITIZE)
+  set(ASSAY_TEST_TIMEOUT 3600)
+endif()
 
 # assay_test(NAME [UNITY] [COST seconds] SOURCES … LINK … [LABELS …]): a Catch2 binary, one CTest test. COST is what a
 # long one takes: a fresh clone has no times of an earlier run, and the longest are to begin first.

@@ -7,26 +7,31 @@
 
 namespace assay::node {
 
-/// A process hangs when it has used `limit` of processor time, or when it used none for `limit` on end. How
-/// long it runs by the clock does not matter: next to a miner that computes on every core, a check of low
-/// priority takes many times its own time. The caller needs its own limit for a process that wakes now and
-/// then.
+/// A process hangs when it has used `most` of processor time, all its threads together, or when it used none
+/// for `idle` on end. How long it runs by the clock does not matter: next to a miner that computes on every
+/// core, a check of low priority takes many times its own time. The caller needs its own limit for a process
+/// that wakes now and then.
 class HangDetector {
 public:
     using Duration = std::chrono::nanoseconds;
+    struct HangLimits {
+        Duration most;
+        Duration idle;
+    };
 
     /// `interval`: time between two calls of hangs().
-    HangDetector(Duration limit, Duration interval) : limit_(limit), interval_(interval) {}
+    HangDetector(HangLimits limits, Duration interval) : limits_(limits), interval_(interval) {}
 
     /// Call it once in each interval. `used`: processor time since the process began.
     [[nodiscard]] bool hangs(Duration used) {
         idle_ = used > used_ ? Duration::zero() : idle_ + interval_;
         used_ = used;
-        return used_ >= limit_ || idle_ >= limit_;
+        return used_ >= limits_.most || idle_ >= limits_.idle;
     }
 
 private:
-    Duration limit_, interval_;
+    HangLimits limits_;
+    Duration interval_;
     Duration used_{0}, idle_{0};
 };
 

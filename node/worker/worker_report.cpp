@@ -57,7 +57,7 @@ base::Outcome<WorkerRun> run_worker(const WorkerOptions& options, std::vector<st
     process.stdout_file = out.path();
     process.stderr_file = err.path();
     ASSAY_ASSIGN(auto child, Process::spawn(process));
-    HangDetector detector(patience * std::max(1U, options.threads), kLook);
+    HangDetector detector({.most = patience * std::max(1U, options.threads), .idle = patience}, kLook);
     std::optional<ExitStatus> ended;
     std::chrono::nanoseconds used{0};
     std::chrono::milliseconds waited{0};

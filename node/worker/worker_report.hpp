@@ -49,9 +49,10 @@ struct SelfTestReport {
 };
 
 /// Runs the self-test of `options.device` on the target in `options.targets`, in its own process. Errors: the
-/// worker's own when the device is not there; kPreflight when the process hangs (HangDetector, with
-/// `patience` for each thread) or ends without a result; kFailure when it neither ends nor hangs for an hour;
-/// kInterrupted when stopped; kNotFound without a worker program.
+/// worker's own when the device is not there; kPreflight when the process hangs (HangDetector: it
+/// uses `patience` of processor time for each thread, or none for `patience`) or ends without a result;
+/// kFailure when it neither ends nor hangs for an hour; kInterrupted when stopped; kNotFound without a worker
+/// program.
 base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop = {},
                                             std::chrono::milliseconds patience = kSelfTestPatience);
 
