@@ -12,10 +12,14 @@ const Machine& neon_dot_machine();  ///< those and the dot product of bytes
 /// Whether this AArch64 processor has the dot product of bytes.
 bool has_dot_products();
 
-const Machine& avx2_machine();      ///< AVX2 and FMA
-const Machine& avx_vnni_machine();  ///< those and AVX-VNNI
-const Machine& avx512_machine();    ///< AVX-512 F, BW, DQ, VL
-const Machine& vnni_machine();      ///< those and VNNI
-const Machine& amx_machine();       ///< AVX-512 and AMX-INT8, which the system has granted
+const Machine& avx2_machine();       ///< AVX2 and FMA
+const Machine& avx_vnni_machine();   ///< those and AVX-VNNI
+const Machine& avx512_machine();     ///< AVX-512 F, BW, DQ, VL
+const Machine& vnni_machine();       ///< those and VNNI; tiles of 8 rows
+const Machine& vnni_tall_machine();  ///< the same; tiles of 12 rows
+const Machine& amx_machine();        ///< AVX-512 and AMX-INT8, which the system has granted
+/// Whether VNNI is faster on this x86 processor with tiles of 12 rows: unless AMD made it. Products took 2 to
+/// 12 % less time so on Intel's Cascade Lake, and a step 2 % more on AMD's Zen 4 (docs/benchmarks.md).
+bool prefers_tall_tiles();
 
 }  // namespace assay::trainer::integer

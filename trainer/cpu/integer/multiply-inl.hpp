@@ -72,6 +72,20 @@ inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I 
     }
 }
 
+// The rows of a tile, whose sums are complete. What they share is passed by value: a store of outputs, which
+// may alias any object, would have it read again for each vector.
+template <bool kShort>
+inline void finish_tile(const Sums& sums, const Sums& lowest, std::uint64_t rows, std::uint64_t cols,
+                        const std::int32_t* a_exponents, const std::int32_t* b_exponents, Finish how,
+                        float* c, std::uint64_t c_stride, I& worst) {
+    I most = worst;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+        finish_row<kShort>(sums, lowest, i, set(a_exponents[i]), b_exponents, cols, how, c + i * c_stride,
+                           most);
+    }
+    worst = most;
+}
+
 // The work that is left with a tile after a chunk, done a row at a time: adding up its digits, if the
 // instruction set leaves that for later, and after the last chunk turning its sums into outputs.
 template <bool kShort>
@@ -99,7 +113,15 @@ struct Remainder {
         ++row;
     }
     void do_all(const DigitSums& digits, I& worst) {
-        while (row < kRows) do_row(digits, worst);
+        if constexpr (DigitSums::kAddedLater) {
+            while (row < kRows) do_row(digits, worst);
+        } else {
+            if (row == 0 && last) {
+                finish_tile<kShort>(*sums, *lowest, rows, cols, a_exponents, b_exponents, how, c, c_stride,
+                                    worst);
+            }
+            row = kRows;
+        }
     }
 };
 

@@ -137,6 +137,9 @@ template <bool kWide, bool kOnce>
 inline void integers_of_lanes(const float* data, std::uint64_t k_stride, Power p, UnitBuffers& to) {
     const I low = set(0xffff);
     for (std::size_t k = 0; k < kUnit; k += 2) {
+        // The next unit: each k lies on a page of its own, so the processor cannot guess.
+        __builtin_prefetch(data + (k + kUnit) * k_stride);
+        __builtin_prefetch(data + (k + kUnit + 1) * k_stride);
         const I even = to_integer<kOnce>(load_float(data + k * k_stride), p);
         const I odd = to_integer<kOnce>(load_float(data + (k + 1) * k_stride), p);
         const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };

@@ -23,6 +23,7 @@ static_assert(arithmetic::kMaxProductBlock * 2 * 128 * 128 < (1ULL << 31U));  //
 
 // What a chunk leaves of a tile; add_row() adds it up.
 struct alignas(64) DigitSums {
+    static constexpr bool kAddedLater = true;
     std::int32_t hh[kRows * kCols], mid[kRows * kCols], ll[kRows * kCols];
     std::int32_t lowest_mid[kRows * kCols], lowest_ll[kRows * kCols];  // of a 24-bit operand A
 };

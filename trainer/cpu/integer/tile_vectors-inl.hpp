@@ -12,7 +12,9 @@ struct Registers {
 };
 
 // Sums are complete after the products of a chunk, so nothing is added up later (compare tile_amx-inl.hpp).
-struct DigitSums {};
+struct DigitSums {
+    static constexpr bool kAddedLater = false;
+};
 inline void add_row(const DigitSums& /*from*/, std::size_t /*row*/, bool /*first*/, bool /*wide*/,
                     Sums& /*to*/, Sums& /*lowest*/) {}
 
