@@ -70,8 +70,9 @@ function(assay_executable name)
   endif()
 endfunction()
 
-# Seconds after which a test hangs: some four times what the slowest takes on a busy slow machine, and short enough
-# that a whole run with a test that hangs still ends and names it.
+# Seconds after which a test counts as hanging: some four times what the slowest takes on a busy slow machine, and
+# short enough that a whole run with one such test ends within 90 minutes and names it. Sanitizers slow tests down.
+# What only `make portability` runs has two hours (tests/portability).
 set(ASSAY_TEST_TIMEOUT 1200)
 if(ASSAY_SANITIZE)
   set(ASSAY_TEST_TIMEOUT 3600)

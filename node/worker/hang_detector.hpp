@@ -8,9 +8,9 @@
 namespace assay::node {
 
 /// A process hangs when it has used `most` of processor time, all its threads together, or when it used none
-/// for `idle` on end. How long it runs by the clock does not matter: next to a miner that computes on every
-/// core, a check of low priority takes many times its own time. The caller needs its own limit for a process
-/// that wakes now and then.
+/// for `idle` on end. As long as it gets some processor time, it may run long by the clock: next to a miner
+/// that computes on every core, a check of low priority takes many times its own time. The caller needs its
+/// own limit for a process that wakes now and then.
 class HangDetector {
 public:
     using Duration = std::chrono::nanoseconds;

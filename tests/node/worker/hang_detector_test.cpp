@@ -20,9 +20,9 @@ TEST_CASE("a process hangs that uses the limit of processor time, however long t
 TEST_CASE("a process hangs that uses no processor time at looks that make up the limit") {
     // A worker of 32 threads may use 32 s. Threads that all wait are seen after one.
     HangDetector detector({.most = 32s, .idle = 1s}, 100ms);
-    CHECK_FALSE(detector.hangs(30ms));
-    for (int look = 1; look < 10; ++look) CHECK_FALSE(detector.hangs(30ms));
-    CHECK(detector.hangs(30ms));
+    CHECK_FALSE(detector.hangs(30s));
+    for (int look = 1; look < 10; ++look) CHECK_FALSE(detector.hangs(30s));
+    CHECK(detector.hangs(30s));
 }
 
 TEST_CASE("the least processor time begins the wait again") {

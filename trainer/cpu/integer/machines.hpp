@@ -18,8 +18,9 @@ const Machine& avx512_machine();     ///< AVX-512 F, BW, DQ, VL
 const Machine& vnni_machine();       ///< those and VNNI; tiles of 8 rows
 const Machine& vnni_tall_machine();  ///< the same; tiles of 12 rows
 const Machine& amx_machine();        ///< AVX-512 and AMX-INT8, which the system has granted
-/// Whether VNNI is faster on this x86 processor with tiles of 12 rows: unless AMD made it. Products took 2 to
-/// 12 % less time so on Intel's Cascade Lake, and a step 2 % more on AMD's Zen 4 (docs/benchmarks.md).
+/// Whether this x86 processor gets VNNI's tiles of 12 rows. All but AMD's do: on Intel's Cascade Lake
+/// products took 2 to 12 % less time with 12 rows than with 8, on AMD's Zen 4 a step took 2 % more (decision
+/// 95).
 bool prefers_tall_tiles();
 
 }  // namespace assay::trainer::integer

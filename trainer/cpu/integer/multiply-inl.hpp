@@ -48,7 +48,7 @@ inline F follow(F c, const Finish& how, const float* bias, I& worst) {
 
 template <bool kShort>
 inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I row_exponent,
-                       const std::int32_t* b_exponents, std::uint64_t cols, const Finish& how, float* out,
+                       const std::int32_t* b_exponents, std::uint64_t cols, Finish how, float* out,
                        I& worst) {
     std::uint64_t j = 0;
     for (; j + kL <= cols; j += kL) {
@@ -72,8 +72,8 @@ inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I 
     }
 }
 
-// The rows of a tile, whose sums are complete. What they share is passed by value: a store of outputs, which
-// may alias any object, would have it read again for each vector.
+// The rows of a tile whose sums are complete. `how` and `most` are local objects: a store of outputs may
+// alias any object whose address is known, which would then be read again for each vector.
 template <bool kShort>
 inline void finish_tile(const Sums& sums, const Sums& lowest, std::uint64_t rows, std::uint64_t cols,
                         const std::int32_t* a_exponents, const std::int32_t* b_exponents, Finish how,

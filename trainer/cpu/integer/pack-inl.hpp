@@ -133,13 +133,16 @@ inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const
     }
 }
 
-template <bool kWide, bool kOnce>
+// kUnread: fetches the next unit, also past the end, since that is only a hint. Each k may lie on a page of
+// its own, so the processor cannot guess.
+template <bool kWide, bool kOnce, bool kUnread>
 inline void integers_of_lanes(const float* data, std::uint64_t k_stride, Power p, UnitBuffers& to) {
     const I low = set(0xffff);
     for (std::size_t k = 0; k < kUnit; k += 2) {
-        // The next unit: each k lies on a page of its own, so the processor cannot guess.
-        __builtin_prefetch(data + (k + kUnit) * k_stride);
-        __builtin_prefetch(data + (k + kUnit + 1) * k_stride);
+        if constexpr (kUnread) {
+            __builtin_prefetch(data + (k + kUnit) * k_stride);
+            __builtin_prefetch(data + (k + kUnit + 1) * k_stride);
+        }
         const I even = to_integer<kOnce>(load_float(data + k * k_stride), p);
         const I odd = to_integer<kOnce>(load_float(data + (k + 1) * k_stride), p);
         const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };
@@ -148,11 +151,13 @@ inline void integers_of_lanes(const float* data, std::uint64_t k_stride, Power p
     }
 }
 template <bool kWide>
-inline void integers_of_lanes(const float* data, std::uint64_t k_stride, const std::int32_t* exponents,
-                              UnitBuffers& to) {
+inline void integers_of_lanes(const float* data, std::uint64_t k_stride, bool unread,
+                              const std::int32_t* exponents, UnitBuffers& to) {
     const I powers = sub(set(0), load(exponents));
-    const auto lanes =
-        largest(powers) <= kMostOnce ? integers_of_lanes<kWide, true> : integers_of_lanes<kWide, false>;
+    const bool once = largest(powers) <= kMostOnce;
+    const auto lanes = !once    ? integers_of_lanes<kWide, false, false>
+                       : unread ? integers_of_lanes<kWide, true, true>
+                                : integers_of_lanes<kWide, true, false>;
     lanes(data, k_stride, power(powers), to);
 }
 
@@ -190,7 +195,7 @@ inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, co
         integers_of_rows<kWide>(data, lane_stride, exponents, to);
         if (wanted == Form::kByPair) rows_to_lanes(to.rows, to.lanes);
     } else {
-        integers_of_lanes<kWide>(data, slice.k_stride, exponents, to);
+        integers_of_lanes<kWide>(data, slice.k_stride, slice.unread, exponents, to);
         if (wanted == Form::kByRow) lanes_to_rows(to.lanes, to.rows);
         if (kWide && wanted == Form::kByRow) lanes_to_rows(to.lower_lanes, to.lower_rows);
     }

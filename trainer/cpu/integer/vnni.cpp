@@ -8,6 +8,10 @@
 #include "contracts/arithmetic/exact_product.hpp"
 #include "trainer/cpu/integer/target.hpp"
 
+namespace assay::trainer::integer {
+bool prefers_tall_tiles() { return __builtin_cpu_is("amd") == 0; }
+}  // namespace assay::trainer::integer
+
 ASSAY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")
 namespace assay::trainer::integer {
 namespace vnni {
@@ -22,8 +26,6 @@ inline constexpr std::size_t kRows = 12;  // 24 sums, two columns and a word of 
 
 const Machine& vnni_machine() { return vnni::machine(); }
 const Machine& vnni_tall_machine() { return vnni_tall::machine(); }
-
-bool prefers_tall_tiles() { return __builtin_cpu_is("amd") == 0; }
 
 }  // namespace assay::trainer::integer
 ASSAY_TARGET_END

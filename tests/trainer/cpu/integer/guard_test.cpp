@@ -43,8 +43,8 @@ struct Operands {
 
 // Sizes around the edges of tiles, panels, groups and units as well as any.
 std::uint64_t edge(std::uint64_t most) {
-    const std::uint64_t at[] = {1, 4, 6, 8, 16, 32, 48, 64, 96, 128, 192, 256};
-    const std::uint64_t near = at[*between<std::size_t>(0, 11)] + *between<std::uint64_t>(0, 2);
+    const std::uint64_t at[] = {1, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+    const std::uint64_t near = at[*between<std::size_t>(0, 13)] + *between<std::uint64_t>(0, 2);
     const std::uint64_t any = *between<std::uint64_t>(1, most);
     return std::min(most, *between(0, 2) == 0 ? any : std::max<std::uint64_t>(1, near - 1));
 }
