@@ -85,7 +85,7 @@ market-epochs: build ## minutes for each seed: the market over epochs, three see
 	@build/bin/assay sim run market --scenarios all --miners 2000 --jobs 200 --seeds 3 -o json > build/market_epochs.json
 	@python3 tests/tools/market_plots.py build/market_epochs.json
 
-bench-pairs: build ## BASE=other/build/bin: whether training steps became slower, both builds taking turns; PAIRS_FLAGS=…
+bench-pairs: build ## BASE=other/build/bin: whether steps or products became slower, both builds taking turns; PAIRS_FLAGS=…
 	@python3 tests/tools/bench_pairs.py $(BASE) build/bin $(PAIRS_FLAGS)
 
 parity: ## hours: our profiles beside PyTorch on the same text; resumable; writes docs/parity.md

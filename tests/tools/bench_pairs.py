@@ -1,39 +1,81 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a change made training steps slower: two builds take turns at `assay bench train`.
+"""Whether a change made training steps or products slower: two builds take turns at the same work.
 
-usage: bench_pairs.py BASE/bin NEW/bin [--pairs N] [--seconds S] [--only TEXT]
+usage: bench_pairs.py BASE/bin NEW/bin [--starts N] [--turns N] [--runs N] [--threads 1,2] [--targets LIST]
+                      [--profile f32|i16] [--products] [--large] [--only TEXT]
+                      [--base-set NAME=VALUE] [--new-set NAME=VALUE]
 
-Each pair runs both builds one after the other, and the one that begins alternates, so that a slow minute of the
-machine meets both. For every row the ratio new/base of a pair is speed against speed (above 1: the new build is
-faster). Prints the median of the pairs' ratios and its 95 % interval by order statistics (binomial, no assumption
-about the distribution). Exit 1 when the interval of a row ends below 0.98.
+A start begins one `assay-worker --bench` of each build and gives both the same case. They take turns at some runs of it,
+and who begins alternates, so that a slow minute of the machine meets both. What counts of a start is the least time of
+each build: what else runs only adds to it. Where a process finds its memory moves a step by 5 % from one start to the
+next, so that a case needs several starts.
+
+Prints for each case the mean of both builds' least times, the ratio of these means (base / new, above 1: the new build
+is faster), and the 95 % interval of the median of the starts' ratios by order statistics (binomial, no assumption about
+the distribution). Exit 1 when the interval of a case ends below 0.98.
+
+--targets is ASSAY_TARGETS of both builds; --base-set and --new-set set a variable for one of them (several: repeat), so
+that one build can be compared with itself under another setting.
 """
 import argparse
-import json
+import itertools
 import math
+import os
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
-SMALLER_IS_BETTER = {"MiB", "s", "ms", "us"}
+# As `assay bench` has them (node/cli/bench_plan.cpp).
+STEPS = [("GPT-2 5M", "4 256 4 256 8192 8")]
+LARGE_STEPS = [("GPT-2 124M", "12 768 12 256 50257 4")]
+PRODUCTS = [("forward 512x128x512", "forward 512 128 512"), ("forward 1024x1024x1024", "forward 1024 1024 1024"),
+            ("forward 2048x768x3072", "forward 2048 768 3072"),
+            ("input gradient 2048x768x3072", "input 2048 768 3072"),
+            ("weight gradient 2048x768x3072", "weight 2048 768 3072"),
+            ("forward 2048x3072x768", "forward 2048 3072 768"),
+            ("head input gradient 2048x256x8192", "head-input 2048 256 8192"),
+            ("head weight gradient 2048x256x8192", "head-weight 2048 256 8192")]
+ENOUGH = 0.98  # an interval that ends below it says that the new build is slower
+PRODUCT_SECONDS = 0.1  # what a turn of a product takes at least
 
 
-def measure(folder, options):
-    """Row -> value of one run of the build in `folder`."""
-    command = [str(Path(folder) / "assay"), "bench", "train", "--no-peers", "-o", "json",
-               "--seconds", str(options.seconds)]
-    if options.only:
-        command += ["--only", options.only]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"bench_pairs: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
-    rows = {}
-    for row in json.loads(done.stdout)["rows"]:
-        name = (row["name"], row["profile"], row["target"], row["threads"])
-        rows[name] = 1 / row["value"] if row["unit"] in SMALLER_IS_BETTER else row["value"]
-    return rows
+class PairsError(Exception):
+    pass
+
+
+class Side:
+    """A build's program, ready to run a case."""
+
+    def __init__(self, folder, line, environment):
+        self.folder = folder
+        self.process = subprocess.Popen([str(Path(folder) / "assay-worker"), "--bench"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, env=dict(os.environ, **environment))
+        try:
+            self.ask(line, "ready")
+        except PairsError:
+            self.end()
+            raise
+
+    def ask(self, line, wanted):
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # what it says, or that it says nothing, is told below
+        answer = self.process.stdout.readline().split()
+        if not answer or answer[0] != wanted:
+            raise PairsError(f"{self.folder} answers '{line}' with '{' '.join(answer)}'")
+        return answer[1:]
+
+    def times(self, runs):
+        return [float(word) for word in self.ask(f"run {runs}", "times")]
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
 
 
 def bounds(values):
@@ -48,29 +90,96 @@ def bounds(values):
     return ordered[low], ordered[count - 1 - low]
 
 
-def main():
+def cases(options):
+    """(name, profile, threads, line of the case)."""
+    found = []
+    verb, kinds = ("gemm", PRODUCTS) if options.products else ("step", LARGE_STEPS if options.large else STEPS)
+    threads = options.threads or ("1" if options.products else "1,2")
+    for (name, words), profile, count in itertools.product(kinds, options.profile or ("f32", "i16"), threads.split(",")):
+        if options.only in name:
+            found.append((name, profile, count, f"{verb} {profile} {words}"))
+    return found
+
+
+def settings(options, words, threads):
+    environment = {"ASSAY_THREADS": threads}
+    if options.targets:
+        environment["ASSAY_TARGETS"] = options.targets
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise PairsError(f"'{word}' is not NAME=VALUE")
+        environment[name] = value
+    return environment
+
+
+def start(options, line, threads, number):
+    """The least times of both builds in one start."""
+    described = [(options.base, settings(options, options.base_set, threads)),
+                 (options.new, settings(options, options.new_set, threads))]
+    sides, least = {}, [math.inf, math.inf]
+    try:
+        # Who asks for memory first alternates too.
+        for i in (0, 1) if number % 2 == 0 else (1, 0):
+            sides[i] = Side(described[i][0], line, described[i][1])
+        runs = options.runs or (max(1, math.ceil(PRODUCT_SECONDS / sides[0].times(1)[0])) if options.products else 2)
+        for turn in range(options.turns):
+            for i in (0, 1) if (turn + number) % 2 == 0 else (1, 0):
+                least[i] = min([least[i], *sides[i].times(runs)])
+    finally:
+        for side in sides.values():
+            side.end()
+    return least
+
+
+def row(name, profile, threads, pairs):
+    """The line of a case, and whether the new build is slower there. `pairs`: least times of base and new."""
+    base, new = (statistics.mean(pair[i] for pair in pairs) for i in (0, 1))
+    low, high = bounds([first / second for first, second in pairs])
+    text = (f"{name:34} {profile:8} {threads:>7} {len(pairs):>6} {1000 * base:9.2f} {1000 * new:9.2f} "
+            f"{base / new:7.3f}   {low:.3f} to {high:.3f}")
+    return text, high < ENOUGH
+
+
+def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("base")
     parser.add_argument("new")
-    parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--starts", type=int, default=8)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=0,
+                        help="runs a turn; 0: two steps, or a tenth of a second of products")
+    parser.add_argument("--threads", default="", help="thread counts, as 1,2")
+    parser.add_argument("--targets", default="")
+    parser.add_argument("--profile", action="append", choices=("f32", "i16"))
+    parser.add_argument("--products", action="store_true", help="products of a linear layer instead of steps")
+    parser.add_argument("--large", action="store_true", help="a step of GPT-2 124M instead: 5 GiB of memory")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--base-set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--new-set", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
-    ratios = {}
-    for pair in range(options.pairs):
-        order = [options.base, options.new] if pair % 2 == 0 else [options.new, options.base]
-        found = {folder: measure(folder, options) for folder in order}
-        for row, value in found[options.new].items():
-            if row in found[options.base]:
-                ratios.setdefault(row, []).append(value / found[options.base][row])
-        print(f"bench_pairs: pair {pair + 1} of {options.pairs}", file=sys.stderr, flush=True)
+    if options.starts < 1 or options.turns < 1 or options.runs < 0:
+        parser.error("--starts and --turns are numbers from 1 on, --runs from 0 on")
+    if not cases(options):
+        parser.error(f"no case has '{options.only}' in its name")
+    return options
+
+
+def main():
+    options = parse()
     slower = 0
-    print(f"{'what':34} {'profile':8} {'target':12} {'threads':>7} {'median':>7}   95 % interval")
-    for (name, profile, target, threads), values in ratios.items():
-        low, high = bounds(values)
-        slower += high < 0.98
-        print(f"{name:34} {profile:8} {target:12} {threads:7} {statistics.median(values):7.3f}   {low:.3f} to {high:.3f}")
-    return 1 if slower or not ratios else 0
+    print(f"{'what':34} {'profile':8} {'threads':>7} {'starts':>6} {'base, ms':>9} {'new, ms':>9} {'ratio':>7}   "
+          "95 % interval", flush=True)
+    try:
+        for name, profile, threads, line in cases(options):
+            pairs = [start(options, line, threads, number) for number in range(options.starts)]
+            text, is_slower = row(name, profile, threads, pairs)
+            slower += is_slower
+            print(text, flush=True)
+    except (PairsError, OSError) as error:
+        print(f"error: bench_pairs: {error}", file=sys.stderr)
+        return 2
+    return 1 if slower else 0
 
 
 if __name__ == "__main__":
