@@ -3,9 +3,9 @@
 // 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number, little-endian), then one
 // marker byte for each 250 descriptors (rounded up) that carries them, then the payload: the canonical
 // encoding of one record below. Bulk bytes travel as passed descriptors; each record says which, in order.
-// The answer to a request is zero or more Progress and Boundary frames, and then one answer or one Refusal,
-// all with the request's number. The worker handles requests one at a time, in order; it reads Cancel at
-// once.
+// The answer to a request is zero or more Progress, Boundary and Pulse frames, and then one answer or one
+// Refusal, all with the request's number. The worker handles requests one at a time, in order; it reads
+// Cancel at once.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ namespace assay::worker {
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
 /// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
 /// DescendArray. 10: a drill may name an operator; Trained shows what its first state is made of. 11: kLost.
-inline constexpr std::uint32_t kProtocolVersion = 11;
+/// 12: Pulse.
+inline constexpr std::uint32_t kProtocolVersion = 12;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -69,6 +70,7 @@ enum class FrameKind : std::uint16_t {
     kDescendArray = 21,
     kCancel = 22,
     kRefusal = 23,
+    kPulse = 24,
 };
 
 /// Why the worker did not do what it was asked. Frozen numbers.
@@ -449,9 +451,18 @@ struct Refusal {
     }
 };
 
+/// Worker to role: a piece of the request at work has ended, so that a role can tell a long request from one
+/// that hangs. Comes after each step of Replay and Descend, before each micro-batch of Evaluate, and after
+/// each update that Merge and DescendArray have read. Train has Progress instead.
+struct Pulse {
+    static constexpr FrameKind kKind = FrameKind::kPulse;
+    template <class Self, class V>
+    static void fields(Self&, V&) {}
+};
+
 using Message = std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary,
                              Trained, Replay, Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample,
-                             Sampled, Descend, Descended, DescendArray, Cancel, Refusal>;
+                             Sampled, Descend, Descended, DescendArray, Cancel, Refusal, Pulse>;
 
 FrameKind kind_of(const Message& message);
 

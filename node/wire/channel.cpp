@@ -2,6 +2,7 @@
 #include "node/wire/channel.hpp"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -141,6 +142,19 @@ Outcome<void> receive_batch(int socket, std::size_t count, std::vector<SharedDes
 }
 
 }  // namespace
+
+Outcome<void> Channel::limit_silence(std::chrono::milliseconds most) {
+    timeval limit{};
+    limit.tv_sec = most.count() / 1000;
+    limit.tv_usec = most.count() % 1000 * 1000;
+    for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+        if (::setsockopt(socket_.number(), SOL_SOCKET, option, &limit, sizeof limit) != 0) {
+            return fail(ErrorKind::kFailure,
+                        std::string("cannot limit how long a socket waits: ") + std::strerror(errno));
+        }
+    }
+    return {};
+}
 
 Outcome<void> Channel::send(const Envelope& envelope) {
     const base::Bytes payload = encode_message(envelope.message);

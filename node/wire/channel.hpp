@@ -2,6 +2,7 @@
 // Gives a role and its worker frames over a connected Unix stream socket, with descriptors (SCM_RIGHTS).
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "contracts/worker/frames.hpp"
@@ -21,6 +22,11 @@ struct Envelope {
 class Channel {
 public:
     explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
+
+    /// From now on a frame that stops in its middle for this long counts as an end of the other side: send()
+    /// and receive() fail with kUnreachable. receive() counts the wait for a frame as well; callers poll
+    /// first. Without it both wait as long as it takes.
+    base::Outcome<void> limit_silence(std::chrono::milliseconds most);
 
     /// kUnreachable when the other side is gone. REQUIRES a payload of at most kMaxPayload bytes.
     base::Outcome<void> send(const Envelope& envelope);

@@ -26,8 +26,8 @@ struct WorkerOptions {
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.
     unsigned max_deaths = 5;
-    /// The child of a card that trains and reports nothing for this long, and for much longer than ever
-    /// before in its job (StepPatience), hangs: it is ended, and counts as one that died.
+    /// The child of a card that has a request and reports nothing for this long, and for much longer than
+    /// ever before in its job (WorkerPatience), hangs: it is ended, and counts as one that died.
     std::chrono::nanoseconds least_patience = std::chrono::minutes(2);
 };
 

@@ -20,7 +20,7 @@
 #include "contracts/worker/self_test.hpp"
 #include "node/runtime/process.hpp"
 #include "node/wire/channel.hpp"
-#include "node/worker/step_patience.hpp"
+#include "node/worker/worker_patience.hpp"
 #include "node/worker/worker_report.hpp"
 
 namespace assay::node {
@@ -166,9 +166,14 @@ private:
         process_ = std::move(child);
         ends.second =
             frames::Descriptor();  // the child holds the only other end, so its death shows as an end
+        frames::Channel channel(std::move(ends.first));
+        if (may_hang_) {
+            ASSAY_TRY(channel.limit_silence(
+                std::chrono::duration_cast<std::chrono::milliseconds>(options_.least_patience)));
+        }
         {
             const std::lock_guard lock(mutex_);
-            channel_.emplace(std::move(ends.first));
+            channel_.emplace(std::move(channel));
             if (stopping_) ::shutdown(channel_->number(), SHUT_RDWR);
         }
         ASSAY_TRY(greet());
@@ -213,7 +218,7 @@ private:
     Outcome<void> reopen_job() {
         if (!job_) return {};
         ASSAY_TRY(channel_->send({kReopen, job_->message, job_->bulk}));
-        if (!waits(StepPatience::kUnknown)) return died_while_starting();
+        if (!waits(WorkerPatience::kUnknown)) return died_while_starting();
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         if (const auto* refusal = std::get_if<frames::Refusal>(&envelope->message)) {
@@ -236,26 +241,45 @@ private:
         while (true) {
             const auto begun = SteadyClock::now();
             if (!waits(std::nullopt)) return;
-            const auto since = training_since();
+            const auto work = at_work();
             auto envelope = channel_->receive();
             if (!envelope.ok()) return;
-            if (since) patience_.heard(SteadyClock::now() - std::max(begun, *since));
+            if (work) learn(*work, frames::kind_of(envelope->message), begun);
             if (!handle(std::move(envelope).value())) return;
         }
+    }
+
+    /// The request at work, as it was sent.
+    struct AtWork {
+        WorkerRequestId id;
+        frames::FrameKind kind;
+        SteadyClock::time_point since;
+    };
+    std::optional<AtWork> at_work() const {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty() || !queue_.front().sent) return std::nullopt;
+        return AtWork{queue_.front().id, frames::kind_of(queue_.front().message), sent_at_};
+    }
+
+    /// A frame of the request at work came, for which we waited since `begun`.
+    void learn(const AtWork& work, frames::FrameKind frame, SteadyClock::time_point begun) {
+        if (learned_ != work.id) patience_.begin(work.kind);
+        learned_ = work.id;
+        patience_.heard(work.kind, frame, SteadyClock::now() - std::max(begun, work.since));
     }
 
     /// Waits for a frame, or for the child's end. False when the child hangs: it was silent for `limit`, or
     /// for as long as the request at work may be. Counts only time in which this process runs, so that one
     /// that was stopped with its child does not end it.
-    bool waits(std::optional<StepPatience::Duration> limit) {
-        StepPatience::Duration silent{0};
+    bool waits(std::optional<WorkerPatience::Duration> limit) {
+        WorkerPatience::Duration silent{0};
         pollfd frame{channel_->number(), POLLIN, 0};
         while (true) {
             const int ready = ::poll(&frame, 1, static_cast<int>(kLook.count()));
             if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
             if (ready < 0 || !may_hang_) continue;
             const auto most = limit ? limit : limit_at_work();
-            silent = most ? silent + kLook : StepPatience::Duration::zero();
+            silent = most ? silent + kLook : WorkerPatience::Duration::zero();
             if (!most || silent < *most) continue;
             hung_ = true;
             return false;
@@ -263,20 +287,9 @@ private:
     }
 
     /// For how long the request at work may be silent. Nothing: for ever, as where there is none.
-    std::optional<StepPatience::Duration> limit_at_work() const {
-        if (training_since()) return patience_.limit();
-        const std::lock_guard lock(mutex_);
-        const bool opens = !queue_.empty() && queue_.front().sent &&
-                           std::holds_alternative<frames::OpenJob>(queue_.front().message);
-        return opens ? std::optional<StepPatience::Duration>(StepPatience::kUnknown) : std::nullopt;
-    }
-
-    /// When the request at work was sent, if it trains.
-    std::optional<SteadyClock::time_point> training_since() const {
-        const std::lock_guard lock(mutex_);
-        const bool trains = !queue_.empty() && queue_.front().sent &&
-                            std::holds_alternative<frames::Train>(queue_.front().message);
-        return trains ? std::optional(sent_at_) : std::nullopt;
+    std::optional<WorkerPatience::Duration> limit_at_work() const {
+        const auto work = at_work();
+        return work ? std::optional(patience_.limit(work->kind)) : std::nullopt;
     }
 
     std::optional<WorkerRequestId> front() const {
@@ -293,6 +306,7 @@ private:
             const std::lock_guard lock(mutex_);
             if (queue_.empty() || !queue_.front().sent || queue_.front().id != event.request) return false;
             Pending& front = queue_.front();
+            if (std::holds_alternative<frames::Pulse>(event.message)) return true;  // is for waits() alone
             handler = front.handler;
             if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
                 deaths_in_a_row_ = 0;
@@ -349,8 +363,10 @@ private:
         Pending& front = queue_.front();
         front.sent = true;
         sent_at_ = SteadyClock::now();
-        // A failure to send shows as the end of the stream in listen().
-        static_cast<void>(channel_->send({front.id, front.message, front.bulk}));
+        // A failure to send shows as the end of the stream in listen(). A child that takes no more in the
+        // middle of a frame would not show otherwise.
+        if (!channel_->send({front.id, front.message, front.bulk}).ok())
+            ::shutdown(channel_->number(), SHUT_RDWR);
     }
 
     void close_child() {
@@ -424,7 +440,8 @@ private:
     bool stopping_ = false;
     std::optional<Process> process_;  // the thread's alone
     unsigned deaths_in_a_row_ = 0;    // the thread's alone
-    StepPatience patience_;           // the thread's alone
+    WorkerPatience patience_;         // the thread's alone
+    WorkerRequestId learned_ = 0;     // the thread's alone: whose frames patience_ heard last
     bool hung_ = false;               // the thread's alone: the child that was started last hung
     bool unsound_ = false;            // the thread's alone: the child that was started last has other bits
     std::atomic<unsigned> deaths_ = 0;

@@ -14,7 +14,7 @@
 
 namespace assay::node {
 
-/// When the child dies (crash, kill -9, memory) or hangs while it trains (a card whose kernel never ends:
+/// When the child dies (crash, kill -9, memory) or hangs at work (a card whose kernel never ends:
 /// WorkerOptions::least_patience), it is started again, the open job is opened again, and the
 /// running request is sent again. A Train goes on from its last boundary, so the handler sees each boundary
 /// once (steps after it may report Progress twice), and the bits are those of an undisturbed run. A child

@@ -339,7 +339,10 @@ base::Outcome<Evaluation> JobRunner::Impl::evaluate(std::span<const float> given
                 for (std::size_t t = 0; t < out.size(); ++t)
                     out[t] = from.tokens[sequences[index] * context + t];
             },
-            [&] { return watch.cancelled(); });
+            [&] {
+                watch.begin_batch();
+                return watch.cancelled();
+            });
         ASSAY_TRY(device->check());
         if (loss) return Evaluation{program::Float32(*loss), count * context, count};
     } catch (const std::bad_alloc& problem) {

@@ -47,8 +47,13 @@ struct Watch {
     /// Called while the device has nothing to do: after each step and at the end of each segment. The work
     /// goes on when it returns, so a limit on how much is computed waits here.
     std::function<void()> rest;
+    /// Called before each micro-batch of an evaluation.
+    std::function<void()> batch;
     void pause() const {
         if (rest) rest();
+    }
+    void begin_batch() const {
+        if (batch) batch();
     }
     [[nodiscard]] bool cancelled() const { return cancel != nullptr && cancel->load(); }
 };

@@ -82,7 +82,7 @@ std::uint64_t peak_rss_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-Watch watch_of(const RequestContext& context) {
+Watch training_watch(const RequestContext& context) {
     Watch watch;
     watch.cancel = context.cancel;
     watch.rest = context.rest;
@@ -93,6 +93,14 @@ Watch watch_of(const RequestContext& context) {
 }
 
 }  // namespace
+
+Watch RequestContext::pulsing_watch() const {
+    Watch watch;
+    watch.cancel = cancel;
+    watch.progress = [this](const trainer::StepReport&) { pulse(); };
+    watch.batch = [this] { pulse(); };
+    return watch;
+}
 
 Refusal to_refusal(const base::Error& error) {
     // One that the frame does not hold would end the stream; cut inside a character it would be no UTF-8.
@@ -316,7 +324,7 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
             lost = files.error();
         }
     };
-    const Watch watch = watch_of(context);
+    const Watch watch = training_watch(context);
     auto round =
         request.drills.empty()
             ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch, goes_on)
@@ -379,8 +387,7 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
     input.start_root = request.start_root;
     input.carried_in = request.carried_in;
     ASSAY_TRY(read_replay(request, context, input));
-    Watch watch;
-    watch.cancel = context.cancel;
+    Watch watch = context.pulsing_watch();
     watch.rest = context.rest;
     const auto computed = compute_unit(*runner_, input, watch);
     if (!computed.ok()) return refuse_work(computed.error());
@@ -418,6 +425,7 @@ Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& c
         updates.push_back(std::move(update));
         const std::uint32_t clip = program::update_clip(runner_->spec(), updates.back().values);
         accepted.push_back({entry.slot, entry.weight, &updates.back(), clip});
+        context.pulse();
     }
     const auto merged = runner_->merge(base, accepted);
     if (!merged.ok()) return refuse_work(merged.error());
@@ -431,8 +439,7 @@ Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& c
 
 Answered WorkerJob::answer(const frames::Evaluate& request, const RequestContext& context) {
     ASSAY_ASSIGN(const auto base, base_state(context));
-    Watch watch;
-    watch.cancel = context.cancel;
+    const Watch watch = context.pulsing_watch();
     const auto evaluation = request.beacon
                                 ? runner_->evaluate_drawn(base.parameters, *request.beacon, watch)
                                 : runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);

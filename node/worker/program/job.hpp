@@ -35,9 +35,15 @@ base::Failed<frames::Refusal> refuse_work(const base::Error& error);
 /// What a request may use while it runs.
 struct RequestContext {
     std::vector<frames::SharedDescriptor> bulk;  ///< their number is as descriptor_bounds allows
-    std::function<void(WorkerAnswer)> report;    ///< Progress and Boundary frames
+    std::function<void(WorkerAnswer)> report;    ///< Progress, Boundary and Pulse frames
     const std::atomic<bool>* cancel = nullptr;
     std::function<void()> rest;  ///< called between pieces of work (trainer::Watch)
+
+    /// Tells the role that a piece of the request has ended.
+    void pulse() const { report({frames::Pulse{}, {}}); }
+    /// Ends the work when the request is cancelled, and pulses between its steps and micro-batches. Valid as
+    /// long as this.
+    [[nodiscard]] trainer::Watch pulsing_watch() const;
 };
 
 class WorkerJob {

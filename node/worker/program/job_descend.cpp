@@ -69,8 +69,7 @@ Answered WorkerJob::answer(const frames::Descend& request, const RequestContext&
                       "planted faults are for chains whose id begins with devnet");
     }
     ASSAY_ASSIGN(auto start, descend_start(request, context));
-    trainer::Watch watch;
-    watch.cancel = context.cancel;
+    const trainer::Watch watch = context.pulsing_watch();
     WorkerAnswer answer;
     frames::Descended descended;
     if (request.want_state) {
@@ -135,6 +134,7 @@ Answered WorkerJob::answer(const frames::DescendArray& request, const RequestCon
         }
         updates.push_back(std::move(update));
         accepted.push_back({entry.slot, entry.weight, &updates.back(), entry.clip});
+        context.pulse();
     }
     auto found = runner_->answer({base ? &*base : nullptr, nullptr, {}, accepted}, request.question);
     if (!found.ok()) return refuse_answer(found.error());

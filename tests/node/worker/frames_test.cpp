@@ -84,7 +84,8 @@ std::vector<Message> all_kinds() {
                 {{0, 1, 2, trace.update}, {1, 2, 65'536, trace.update}}},
             Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}, dispute::NotFinitePlace{1, 2, 3}}, 5},
             Cancel{},
-            Refusal{RefusalReason::kNoJob, "text", "what to do"}};
+            Refusal{RefusalReason::kNoJob, "text", "what to do"},
+            Pulse{}};
 }
 
 /// What makes the kernel refuse a seal: one page of a file of this process, mapped for writing.
@@ -231,7 +232,7 @@ TEST_CASE("changed bytes never decode to a message that encodes differently") {
 
 TEST_CASE("random bytes of any kind never decode to a message that encodes differently") {
     tests::check_property(20'000, [] {
-        const auto kind = *tests::between<std::uint16_t>(0, 24);
+        const auto kind = *tests::between<std::uint16_t>(0, 25);
         const auto payload = *rc::gen::arbitrary<base::Bytes>();
         const auto back = decode_message(kind, payload);
         if (back.ok()) RC_ASSERT(encode_message(*back) == payload);
@@ -330,6 +331,22 @@ TEST_CASE("an end between frames is told from an end inside one") {
     const auto got = ends.right.receive();
     REQUIRE_FALSE(got.ok());
     CHECK(got.error().kind == base::ErrorKind::kUnreachable);
+}
+
+TEST_CASE("a frame that stops in its middle, or that nobody takes, ends a channel whose silence is limited") {
+    Ends ends = connected();
+    REQUIRE(ends.right.limit_silence(std::chrono::milliseconds(50)).ok());
+    write_raw(ends.left, base::Bytes{1, 2, 3});  // of a head
+    const auto cut = ends.right.receive();
+    REQUIRE_FALSE(cut.ok());
+    CHECK(cut.error().kind == base::ErrorKind::kUnreachable);
+    // Nobody reads on the left: the socket is full at some time.
+    Sample sample;
+    sample.prompt.assign(65'536, 7);
+    base::Outcome<void> sent;
+    for (int i = 0; i < 1000 && sent.ok(); ++i) sent = ends.right.send({1, sample, {}});
+    REQUIRE_FALSE(sent.ok());
+    CHECK(sent.error().kind == base::ErrorKind::kUnreachable);
 }
 
 TEST_CASE("a memory file is sealed and a pipe is not taken for a file") {

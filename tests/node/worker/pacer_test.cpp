@@ -2,13 +2,10 @@
 #include "node/worker/program/pacer.hpp"
 
 #include <atomic>
-#include <optional>
 #include <semaphore>
 #include <thread>
 
-#include "node/worker/program/server.hpp"
-#include "tests/node/worker/worker_calls.hpp"
-#include "trainer/host/targets.hpp"
+#include "tests/node/worker/served_worker.hpp"
 
 using namespace assay;
 using namespace assay::node;
@@ -84,65 +81,17 @@ private:
     int rests_ = 0;  // the worker's thread alone counts
 };
 
-/// The worker's loop on a thread of the test, with a clock of the test's.
-class PacedWorker {
-public:
-    PacedWorker(unsigned duty, std::shared_ptr<verifier::RestClock> clock) {
-        auto ends = worker::socket_pair();
-        REQUIRE(ends.ok());
-        channel_.emplace(std::move(ends->first));
-        verifier::WorkerServerOptions options;
-        options.runner.device.cpu.target = trainer::choose_target("").value();
-        options.duty = duty;
-        options.clock = std::move(clock);
-        loop_ = std::thread([options, socket = std::move(ends->second)]() mutable {
-            verifier::serve(std::move(socket), options);
-        });
-        REQUIRE(std::holds_alternative<frames::Hello>(channel_->receive()->message));
-        const tests::TinyJob job = tests::tiny_job();
-        const auto file = in_memory(job.file);
-        ask(frames::OpenJob{"devnet-1", job.spec}, {file, file});
-        REQUIRE(std::holds_alternative<frames::Opened>(answer().message));
-        ask(frames::Initial{}, {});
-        base_ = answer().bulk.at(0);
-    }
-    ~PacedWorker() { close(); }
-    PacedWorker(const PacedWorker&) = delete;
-    PacedWorker& operator=(const PacedWorker&) = delete;
+/// How a worker with this duty and clock serves.
+verifier::WorkerServerOptions paced(unsigned duty, std::shared_ptr<verifier::RestClock> clock) {
+    verifier::WorkerServerOptions options;
+    options.duty = duty;
+    options.clock = std::move(clock);
+    return options;
+}
 
-    void train() { ask(train_request(0), {base_}); }
-    void cancel() { ask(frames::Cancel{}, {}, number_); }
-    /// To the last request; what comes before the last frame is left out.
-    worker::Envelope answer() {
-        while (true) {
-            auto envelope = channel_->receive();
-            REQUIRE(envelope.ok());
-            if (frames::is_final(envelope->message)) return std::move(envelope).value();
-        }
-    }
-    void close() {
-        if (!loop_.joinable()) return;
-        channel_.reset();
-        loop_.join();
-    }
-
-private:
-    void ask(frames::Message message, std::vector<frames::SharedDescriptor> bulk) {
-        ask(std::move(message), std::move(bulk), ++number_);
-    }
-    void ask(frames::Message message, std::vector<frames::SharedDescriptor> bulk, std::uint64_t number) {
-        REQUIRE(channel_->send({number, std::move(message), std::move(bulk)}).ok());
-    }
-
-    std::optional<worker::Channel> channel_;
-    std::thread loop_;
-    frames::SharedDescriptor base_;
-    std::uint64_t number_ = 0;
-};
-
-frames::Trained trained(PacedWorker& worker) {
+frames::Trained trained(ServedWorker& worker) {
     worker.train();
-    const worker::Envelope answer = worker.answer();
+    const frames::Envelope answer = worker.answer();
     REQUIRE(std::holds_alternative<frames::Trained>(answer.message));
     return std::get<frames::Trained>(answer.message);
 }
@@ -152,7 +101,7 @@ frames::Trained trained(PacedWorker& worker) {
 TEST_CASE("a worker rests for each stretch of work by its share, between steps too, and not at all for 100") {
     const auto quarter = std::make_shared<FakeClock>();
     {
-        PacedWorker worker(25, quarter);
+        ServedWorker worker(paced(25, quarter));
         trained(worker);
     }
     // Behind each of the five steps, at the end of each segment, and behind the answers.
@@ -160,17 +109,17 @@ TEST_CASE("a worker rests for each stretch of work by its share, between steps t
     for (const auto& rest : quarter->rests) CHECK(rest == 30ms);
     const auto whole = std::make_shared<FakeClock>();
     {
-        PacedWorker worker(100, whole);
+        ServedWorker worker(paced(100, whole));
         trained(worker);
     }
     CHECK(whole->rests.empty());
 }
 
 TEST_CASE("rests leave the bits alone, and are in the time that a slot is said to have taken") {
-    PacedWorker worker(100, std::make_shared<FakeClock>());
+    ServedWorker worker(paced(100, std::make_shared<FakeClock>()));
     const frames::Trained whole = trained(worker);
     const auto clock = std::make_shared<FakeClock>(5ms);
-    PacedWorker resting(10, clock);
+    ServedWorker resting(paced(10, clock));
     const frames::Trained tenth = trained(resting);
     resting.close();
     CHECK(tenth.trace.update == whole.trace.update);
@@ -182,15 +131,15 @@ TEST_CASE("rests leave the bits alone, and are in the time that a slot is said t
 TEST_CASE("a worker that rests is cancelled at once, and stopped at once") {
     const auto clock = std::make_shared<PatientClock>();
     SECTION("cancelled") {
-        PacedWorker worker(50, clock);
+        ServedWorker worker(paced(50, clock));
         worker.train();
         clock->resting.acquire();
         worker.cancel();
-        const worker::Envelope answer = worker.answer();
+        const frames::Envelope answer = worker.answer();
         CHECK(std::get<frames::Refusal>(answer.message).reason == frames::RefusalReason::kCancelled);
     }
     SECTION("stopped") {
-        PacedWorker worker(50, clock);
+        ServedWorker worker(paced(50, clock));
         worker.train();
         clock->resting.acquire();
         worker.close();

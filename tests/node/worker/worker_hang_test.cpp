@@ -60,6 +60,57 @@ TEST_CASE("a card's worker that hangs while it trains is ended, and another one 
     CHECK(content(disturbed.update) == content(quiet.update));
 }
 
+TEST_CASE("a card's worker that hangs at an audit or an evaluation is ended, and another one answers alike") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started(of_card());
+    const StateFile base = opened(*worker, job);
+    const auto audit = [&] { return call_for<frames::Replayed>(*worker, frames::Replay{}, {base.bytes}); };
+    // As long as nothing is known of audits, one is waited for.
+    ::kill(worker->pid(), SIGSTOP);
+    std::thread waker([&] {
+        std::this_thread::sleep_for(std::chrono::seconds(4));
+        ::kill(worker->pid(), SIGCONT);
+    });
+    const auto audited = audit();
+    waker.join();
+    REQUIRE(audited.ok());
+    CHECK(worker->deaths() == 0);
+    // In a job that is opened anew, its time is forgotten.
+    opened(*worker, job);
+    CHECK(audit().ok());
+    ::kill(worker->pid(), SIGSTOP);
+    const auto again = audit();
+    REQUIRE(again.ok());
+    CHECK(worker->deaths() == 1);
+    CHECK(again->first.parts == audited->first.parts);
+    const auto evaluated = evaluate_state(*worker, base.bytes, 0);
+    REQUIRE(evaluated.ok());
+    ::kill(worker->pid(), SIGSTOP);
+    const auto once_more = evaluate_state(*worker, base.bytes, 0);
+    REQUIRE(once_more.ok());
+    CHECK(worker->deaths() == 2);
+    CHECK(once_more->loss_bits == evaluated->loss_bits);
+}
+
+TEST_CASE("a card's worker that stops taking a request is ended, and another one gets it whole") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started(of_card());
+    const StateFile base = opened(*worker, job);
+    ::kill(worker->pid(), SIGSTOP);
+    frames::Train request = train_request(0);
+    request.resume.emplace();
+    request.resume->fingerprints.resize(100'000);  // some 800 kB, more than a socket holds
+    std::promise<WorkerEvent> last;
+    worker->submit(request, {base.bytes, base.bytes}, [&](const WorkerEvent& event) {
+        if (event.last) last.set_value(event);
+    });
+    const WorkerEvent event = last.get_future().get();
+    const auto* refusal = std::get_if<frames::Refusal>(&event.message);
+    REQUIRE(refusal != nullptr);
+    CHECK(refusal->text == "a trace with 0 boundaries cannot be resumed");  // all of it was read
+    CHECK(worker->deaths() == 1);
+}
+
 TEST_CASE("what is cancelled while its worker hangs is answered, and the request behind it gets its turn") {
     const tests::TinyJob job = tests::tiny_job();
     WorkerOptions how = of_card();
