@@ -30,7 +30,7 @@ public:
     void begin(worker::FrameKind request) { seen_[request].pieces = false; }
     /// A frame of a request of this kind came after this silence.
     void heard(worker::FrameKind request, worker::FrameKind frame, Duration silence) {
-        Seen& seen = seen_[request];
+        SeenSilence& seen = seen_[request];
         seen.longest = std::max(seen.longest, silence);
         switch (frame) {
             case worker::FrameKind::kProgress:
@@ -49,13 +49,13 @@ public:
     }
 
 private:
-    struct Seen {
+    struct SeenSilence {
         Duration longest{0};
         bool pieces = false;  ///< the request at work has ended one
         bool known = false;
     };
     Duration least_;
-    std::map<worker::FrameKind, Seen> seen_;
+    std::map<worker::FrameKind, SeenSilence> seen_;
 };
 
 }  // namespace assay::node

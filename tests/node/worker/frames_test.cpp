@@ -191,7 +191,7 @@ TEST_CASE("a truncated or lengthened message is refused") {
 
 TEST_CASE("an unknown kind is refused") {
     for (const std::uint16_t kind :
-         {std::uint16_t{0}, std::uint16_t{24}, std::uint16_t{25}, std::uint16_t{65535}}) {
+         {std::uint16_t{0}, std::uint16_t{25}, std::uint16_t{26}, std::uint16_t{65535}}) {
         const auto message = decode_message(kind, {});
         REQUIRE_FALSE(message.ok());
         CHECK(message.error() == base::DecodeError::kBadVariant);

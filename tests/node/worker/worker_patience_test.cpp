@@ -25,7 +25,7 @@ TEST_CASE(
 TEST_CASE("replays and evaluations have a limit when one with pieces was answered") {
     WorkerPatience patience(2min);
     for (const auto& [request, answer] : {std::pair(FrameKind::kReplay, FrameKind::kReplayed),
-                                         std::pair(FrameKind::kEvaluate, FrameKind::kEvaluated)}) {
+                                          std::pair(FrameKind::kEvaluate, FrameKind::kEvaluated)}) {
         patience.begin(request);
         patience.heard(request, FrameKind::kPulse, 30s);  // files were read before
         CHECK(patience.limit(request) == 1h);
