@@ -451,9 +451,9 @@ struct Refusal {
     }
 };
 
-/// Worker to role: a piece of the request at work has ended, so that a role can tell a long request from one
-/// that hangs. Comes after each step of Replay and Descend, before each micro-batch of Evaluate, and after
-/// each update that Merge and DescendArray have read. Train has Progress instead.
+/// Worker to role: the request at work goes on, so that a role can tell a long one from one that hangs. Comes
+/// after each step that Replay or Descend computes as training does, before each micro-batch of Evaluate, and
+/// after each update that Merge or DescendArray has read. Train has Progress instead.
 struct Pulse {
     static constexpr FrameKind kKind = FrameKind::kPulse;
     template <class Self, class V>

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <span>
 
@@ -48,13 +49,27 @@ base::Failed<base::Error> garbled(const std::string& what) {
                 "assay and assay-worker must come from the same build");
 }
 
-Outcome<void> send_bytes(int socket, base::ByteView bytes) {
+base::Failed<base::Error> stopped() {
+    return fail(ErrorKind::kUnreachable, "the other side of the worker's socket stopped in a frame");
+}
+
+// Why a call on the socket gave nothing: the other side is gone, or the limit of silence has passed.
+base::Failed<base::Error> no_more(ssize_t result) {
+    return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? stopped() : gone();
+}
+
+// `limit`: the socket's limit of silence; 0: none.
+Outcome<void> send_bytes(int socket, base::ByteView bytes, std::chrono::milliseconds limit) {
     while (!bytes.empty()) {
+        const auto begun = std::chrono::steady_clock::now();
         const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return gone();
+        if (sent <= 0) return no_more(sent);
         bytes_sent += static_cast<std::uint64_t>(sent);
         bytes = bytes.subspan(static_cast<std::size_t>(sent));
+        // A call that has sent something ends without an error when the limit has passed.
+        const bool late = limit.count() > 0 && std::chrono::steady_clock::now() - begun >= limit;
+        if (late && !bytes.empty()) return stopped();
     }
     return {};
 }
@@ -85,7 +100,7 @@ Outcome<void> send_batch(int socket, std::span<const SharedDescriptor> batch) {
             ++bytes_sent;
             return {};
         }
-        return gone();
+        return no_more(sent);
     }
 }
 
@@ -110,7 +125,7 @@ Outcome<bool> receive_bytes(int socket, std::span<std::uint8_t> bytes) {
         const ssize_t got = ::recv(socket, bytes.data() + have, bytes.size() - have, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got == 0 && have == 0) return true;
-        if (got <= 0) return gone();
+        if (got <= 0) return no_more(got);
         bytes_received += static_cast<std::uint64_t>(got);
         have += static_cast<std::size_t>(got);
     }
@@ -130,7 +145,7 @@ Outcome<void> receive_batch(int socket, std::size_t count, std::vector<SharedDes
     do {
         got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     } while (got < 0 && errno == EINTR);
-    if (got <= 0) return gone();
+    if (got <= 0) return no_more(got);
     ++bytes_received;
     const std::size_t before = into.size();
     collect(message, into);
@@ -153,6 +168,7 @@ Outcome<void> Channel::limit_silence(std::chrono::milliseconds most) {
                         std::string("cannot limit how long a socket waits: ") + std::strerror(errno));
         }
     }
+    limit_ = most;
     return {};
 }
 
@@ -162,14 +178,14 @@ Outcome<void> Channel::send(const Envelope& envelope) {
     const FrameHead head{static_cast<std::uint32_t>(payload.size()),
                          static_cast<std::uint16_t>(kind_of(envelope.message)),
                          static_cast<std::uint16_t>(envelope.bulk.size()), envelope.request};
-    ASSAY_TRY(send_bytes(socket_.number(), base::encode(head)));
+    ASSAY_TRY(send_bytes(socket_.number(), base::encode(head), limit_));
     std::span<const SharedDescriptor> rest(envelope.bulk);
     while (!rest.empty()) {
         const std::size_t count = std::min(rest.size(), kBatch);
         ASSAY_TRY(send_batch(socket_.number(), rest.first(count)));
         rest = rest.subspan(count);
     }
-    return send_bytes(socket_.number(), payload);
+    return send_bytes(socket_.number(), payload, limit_);
 }
 
 Outcome<Envelope> Channel::receive() {

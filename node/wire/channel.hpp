@@ -23,12 +23,13 @@ class Channel {
 public:
     explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
-    /// From now on a frame that stops in its middle for this long counts as an end of the other side: send()
-    /// and receive() fail with kUnreachable. receive() counts the wait for a frame as well; callers poll
-    /// first. Without it both wait as long as it takes.
+    /// From now on send() fails with kUnreachable when the other side takes no more of a frame for this long,
+    /// and receive() when no more of it comes. receive() counts the wait for the frame to begin as well, so
+    /// callers poll first. Without this call both wait as long as it takes.
     base::Outcome<void> limit_silence(std::chrono::milliseconds most);
 
-    /// kUnreachable when the other side is gone. REQUIRES a payload of at most kMaxPayload bytes.
+    /// kUnreachable when the other side is gone. After a failure the stream must be closed. REQUIRES a
+    /// payload of at most kMaxPayload bytes.
     base::Outcome<void> send(const Envelope& envelope);
 
     /// Receives the next frame. kNotFound when the other side closed between frames. kFailure for anything
@@ -40,6 +41,7 @@ public:
 
 private:
     Descriptor socket_;
+    std::chrono::milliseconds limit_{0};  ///< of silence in a frame; 0: none
 };
 
 /// Bytes that this process's channels have sent and received through the kernel since it began.

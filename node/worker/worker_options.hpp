@@ -27,7 +27,8 @@ struct WorkerOptions {
     /// gives up.
     unsigned max_deaths = 5;
     /// The child of a card that has a request and reports nothing for this long, and for much longer than
-    /// ever before in its job (WorkerPatience), hangs: it is ended, and counts as one that died.
+    /// ever before in its job (WorkerPatience), hangs: it is ended, and counts as one that died. So is one
+    /// that stops for this long in the middle of a frame.
     std::chrono::nanoseconds least_patience = std::chrono::minutes(2);
 };
 

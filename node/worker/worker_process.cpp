@@ -31,12 +31,11 @@ using base::Outcome;
 
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
 constexpr int kWorkerSocket = 3;  // the number under which the child finds its end
 constexpr WorkerRequestId kReopen = 0;
 constexpr std::chrono::milliseconds kRestartPause{50};
-constexpr std::chrono::milliseconds kLook{250};  // at a child that is silent
+constexpr std::chrono::milliseconds kLook{250};   // at a child that is silent
+constexpr std::chrono::milliseconds kDying{200};  // after its socket has closed
 
 struct Pending {
     WorkerRequestId id = 0;
@@ -187,7 +186,7 @@ private:
     Outcome<void> greet() {
         unsound_ = hung_ = false;
         if (!waits(kSelfTestPatience)) return died_while_starting();
-        auto envelope = channel_->receive();
+        auto envelope = receive();
         if (!envelope.ok()) return died_while_starting();
         const auto* hello = std::get_if<frames::Hello>(&envelope->message);
         if (hello == nullptr) {
@@ -219,7 +218,7 @@ private:
         if (!job_) return {};
         ASSAY_TRY(channel_->send({kReopen, job_->message, job_->bulk}));
         if (!waits(WorkerPatience::kUnknown)) return died_while_starting();
-        auto envelope = channel_->receive();
+        auto envelope = receive();
         if (!envelope.ok()) return died_while_starting();
         if (const auto* refusal = std::get_if<frames::Refusal>(&envelope->message)) {
             return fail(ErrorKind::kFailure, "the job cannot be opened again: " + refusal->text,
@@ -239,50 +238,57 @@ private:
     void listen() {
         refuse_cancelled();
         while (true) {
-            const auto begun = SteadyClock::now();
-            if (!waits(std::nullopt)) return;
+            const auto silence = waits(std::nullopt);
+            if (!silence) return;
             const auto work = at_work();
-            auto envelope = channel_->receive();
+            auto envelope = receive();
             if (!envelope.ok()) return;
-            if (work) learn(*work, frames::kind_of(envelope->message), begun);
+            if (work) learn(*work, frames::kind_of(envelope->message), *silence);
             if (!handle(std::move(envelope).value())) return;
         }
     }
 
-    /// The request at work, as it was sent.
+    /// A frame of the child, which sends one or is gone. A child that stops in a frame hangs.
+    Outcome<frames::Envelope> receive() {
+        auto envelope = channel_->receive();
+        const bool ended = !envelope.ok() && envelope.error().kind != ErrorKind::kFailure;
+        if (ended && may_hang_ && !stopping()) hung_ = !process_->wait(kDying);
+        return envelope;
+    }
+
     struct AtWork {
         WorkerRequestId id;
         frames::FrameKind kind;
-        SteadyClock::time_point since;
     };
+    /// The request at work, once it was sent.
     std::optional<AtWork> at_work() const {
         const std::lock_guard lock(mutex_);
         if (queue_.empty() || !queue_.front().sent) return std::nullopt;
-        return AtWork{queue_.front().id, frames::kind_of(queue_.front().message), sent_at_};
+        return AtWork{queue_.front().id, frames::kind_of(queue_.front().message)};
     }
 
-    /// A frame of the request at work came, for which we waited since `begun`.
-    void learn(const AtWork& work, frames::FrameKind frame, SteadyClock::time_point begun) {
+    void learn(const AtWork& work, frames::FrameKind frame, WorkerPatience::Duration silence) {
         if (learned_ != work.id) patience_.begin(work.kind);
         learned_ = work.id;
-        patience_.heard(work.kind, frame, SteadyClock::now() - std::max(begun, work.since));
+        patience_.heard(work.kind, frame, silence);
     }
 
-    /// Waits for a frame, or for the child's end. False when the child hangs: it was silent for `limit`, or
-    /// for as long as the request at work may be. Counts only time in which this process runs, so that one
-    /// that was stopped with its child does not end it.
-    bool waits(std::optional<WorkerPatience::Duration> limit) {
+    /// Waits for a frame, or for the child's end. Returns how long the request at work was silent, rounded
+    /// up to a look; nothing when the child hangs: it was silent for `limit`, or for as long as the request
+    /// at work may be. Counts only time in which this process runs: one that was stopped with its child does
+    /// not end it.
+    std::optional<WorkerPatience::Duration> waits(std::optional<WorkerPatience::Duration> limit) {
         WorkerPatience::Duration silent{0};
         pollfd frame{channel_->number(), POLLIN, 0};
         while (true) {
             const int ready = ::poll(&frame, 1, static_cast<int>(kLook.count()));
-            if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+            if (ready > 0 || (ready < 0 && errno != EINTR)) return silent + kLook;
             if (ready < 0 || !may_hang_) continue;
             const auto most = limit ? limit : limit_at_work();
             silent = most ? silent + kLook : WorkerPatience::Duration::zero();
             if (!most || silent < *most) continue;
             hung_ = true;
-            return false;
+            return std::nullopt;
         }
     }
 
@@ -351,7 +357,8 @@ private:
         if (std::holds_alternative<frames::Opened>(event.message)) {
             job_ = std::move(queue_.front());
             job_->handler = nullptr;
-            patience_.forget();
+            const base::Bytes spec = base::encode(std::get<frames::OpenJob>(job_->message).spec);
+            patience_.open({spec.begin(), spec.end()});
         }
         queue_.pop_front();
         send_front();
@@ -362,7 +369,6 @@ private:
         if (!ready_ || queue_.empty() || queue_.front().sent || queue_.front().cancelled) return;
         Pending& front = queue_.front();
         front.sent = true;
-        sent_at_ = SteadyClock::now();
         // A failure to send shows as the end of the stream in listen(). A child that takes no more in the
         // middle of a frame would not show otherwise.
         if (!channel_->send({front.id, front.message, front.bulk}).ok())
@@ -435,7 +441,6 @@ private:
     std::optional<frames::Channel> channel_;
     frames::Hello hello_;
     WorkerRequestId next_id_ = 1;
-    SteadyClock::time_point sent_at_;  // of the request at work
     bool ready_ = false;
     bool stopping_ = false;
     std::optional<Process> process_;  // the thread's alone

@@ -39,6 +39,7 @@ std::vector<base::Bytes> seeds() {
         frame(Sampled{{1, 2, 3}}),
         frame(Descended{{std::vector<base::Hash256>(3), base::Bytes(40, 7)}, 9}),
         frame(Cancel{}),
+        frame(Pulse{}),
         frame(Refusal{RefusalReason::kNoJob, "text", "fix"})};
 }
 

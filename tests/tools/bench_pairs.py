@@ -11,14 +11,16 @@ and who begins alternates, so that a slow minute of the machine meets both. What
 each build: what else runs only adds to it. Where a process finds its memory moves a step by 5 % from one start to the
 next, so that a case needs several starts.
 
-Prints for each case the mean of both builds' least times, the ratio of these means (base / new, above 1: the new build
-is faster), and the 95 % interval of the median of the starts' ratios by order statistics (binomial, no assumption about
-the distribution). Exit 1 when the interval of a case ends below 0.98.
+Prints for each case the mean of both builds' least times, the median of the starts' ratios (base / new, above 1: the
+new build is faster), and the 95 % interval of that median by order statistics (binomial, no assumption about the
+distribution). Fewer than 6 starts have no such interval, and their extremes are printed. Exit 1 when the interval of a
+case ends below 0.98.
 
 --targets is ASSAY_TARGETS of both builds; --base-set and --new-set set a variable for one of them (several: repeat), so
 that one build can be compared with itself under another setting.
 """
 import argparse
+import contextlib
 import itertools
 import math
 import os
@@ -38,6 +40,7 @@ PRODUCTS = [("forward 512x128x512", "forward 512 128 512"), ("forward 1024x1024x
             ("head input gradient 2048x256x8192", "head-input 2048 256 8192"),
             ("head weight gradient 2048x256x8192", "head-weight 2048 256 8192")]
 ENOUGH = 0.98  # an interval that ends below it says that the new build is slower
+FEWEST = 6  # starts with which the extremes hold the median with 95 %
 PRODUCT_SECONDS = 0.1  # what a turn of a product takes at least
 
 
@@ -73,7 +76,8 @@ class Side:
         return [float(word) for word in self.ask(f"run {runs}", "times")]
 
     def end(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # a line that nobody read
+            self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
 
@@ -135,17 +139,18 @@ def start(options, line, threads, number):
 def row(name, profile, threads, pairs):
     """The line of a case, and whether the new build is slower there. `pairs`: least times of base and new."""
     base, new = (statistics.mean(pair[i] for pair in pairs) for i in (0, 1))
-    low, high = bounds([first / second for first, second in pairs])
+    ratios = [first / second for first, second in pairs]
+    low, high = bounds(ratios)
     text = (f"{name:34} {profile:8} {threads:>7} {len(pairs):>6} {1000 * base:9.2f} {1000 * new:9.2f} "
-            f"{base / new:7.3f}   {low:.3f} to {high:.3f}")
-    return text, high < ENOUGH
+            f"{statistics.median(ratios):7.3f}   {low:.3f} to {high:.3f}")
+    return text, len(pairs) >= FEWEST and high < ENOUGH
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("base")
     parser.add_argument("new")
-    parser.add_argument("--starts", type=int, default=8)
+    parser.add_argument("--starts", type=int, default=12)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--runs", type=int, default=0,
                         help="runs a turn; 0: two steps, or a tenth of a second of products")
@@ -153,7 +158,8 @@ def parse():
     parser.add_argument("--targets", default="")
     parser.add_argument("--profile", action="append", choices=("f32", "i16"))
     parser.add_argument("--products", action="store_true", help="products of a linear layer instead of steps")
-    parser.add_argument("--large", action="store_true", help="a step of GPT-2 124M instead: 5 GiB of memory")
+    parser.add_argument("--large", action="store_true",
+                        help="a step of GPT-2 124M instead: both builds take 5 GiB together")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--base-set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--new-set", action="append", default=[], metavar="NAME=VALUE")

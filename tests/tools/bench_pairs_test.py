@@ -53,11 +53,11 @@ class WithPrograms(unittest.TestCase):
         return self.log.read_text().splitlines()
 
     def test_the_least_time_of_a_start_counts(self):
-        code, rows, _ = self.run_pairs("--profile", "i16", "--threads", "2", "--starts", "2",
+        code, rows, _ = self.run_pairs("--profile", "i16", "--threads", "2", "--starts", "6",
                                        base="0.9 0.5 0.8", new="0.7 0.625 0.9")
         self.assertEqual(code, 1)
         self.assertEqual(len(rows), 1)
-        self.assertEqual(rows[0].split(), ["GPT-2", "5M", "i16", "2", "2", "500.00", "625.00", "0.800", "0.800", "to",
+        self.assertEqual(rows[0].split(), ["GPT-2", "5M", "i16", "2", "6", "500.00", "625.00", "0.800", "0.800", "to",
                                            "0.800"])
 
     def test_who_begins_alternates_in_a_start_and_between_starts(self):
@@ -115,8 +115,11 @@ class Interval(unittest.TestCase):
         self.assertEqual(bench_pairs.bounds([float(i) for i in range(9)]), (1.0, 7.0))
 
     def test_only_an_interval_below_the_limit_says_slower(self):
-        self.assertFalse(bench_pairs.row("x", "f32", "1", [(1.0, 1.1), (1.0, 1.0)])[1])
-        self.assertTrue(bench_pairs.row("x", "f32", "1", [(1.0, 1.1), (1.0, 1.05)])[1])
+        self.assertFalse(bench_pairs.row("x", "f32", "1", [(1.0, 1.1)] * 5 + [(1.0, 1.0)])[1])
+        self.assertTrue(bench_pairs.row("x", "f32", "1", [(1.0, 1.1)] * 5 + [(1.0, 1.05)])[1])
+
+    def test_a_few_starts_say_nothing(self):
+        self.assertFalse(bench_pairs.row("x", "f32", "1", [(1.0, 2.0)] * 5)[1])
 
 
 class Built(unittest.TestCase):

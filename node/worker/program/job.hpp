@@ -39,7 +39,7 @@ struct RequestContext {
     const std::atomic<bool>* cancel = nullptr;
     std::function<void()> rest;  ///< called between pieces of work (trainer::Watch)
 
-    /// Tells the role that a piece of the request has ended.
+    /// Tells the role that the request goes on.
     void pulse() const { report({frames::Pulse{}, {}}); }
     /// Ends the work when the request is cancelled, and pulses between its steps and micro-batches. Valid as
     /// long as this.

@@ -55,4 +55,10 @@ TEST_CASE("an audit pulses with each step, an evaluation with each batch, a merg
     descend.question.kind = dispute::QuestionKind::kSteps;
     descend.question.row = dispute::top_row(2);
     CHECK(pulses(asked<frames::Descended>(worker, descend, {worker.base()})) == 2);
+
+    frames::DescendArray array;  // whatever it asks, the updates are read first
+    array.question.subject = dispute::ArraySubject::kMergedParameters;
+    array.merged = {{0, 1, 0, trained.trace.update}, {1, 1, 0, trained.trace.update}};
+    worker.ask(array, {worker.base(), update, update});
+    CHECK(pulses(worker.frames_of_request()) == 2);
 }

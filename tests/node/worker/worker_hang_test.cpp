@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that hang (decision 94): a stopped process stands for one whose card computes no more.
+// Workers that hang (decisions 94 and 96): a stopped process stands for one whose card computes no more.
 #include <signal.h>
 
 #include <atomic>
@@ -25,6 +25,12 @@ WorkerOptions of_card() {
     how.device = "cuda-host";
     how.least_patience = std::chrono::seconds(2);
     return how;
+}
+
+void signal_to(const WorkerProcess& worker, int number) {
+    const pid_t child = worker.pid();
+    REQUIRE(child > 0);
+    REQUIRE(::kill(child, number) == 0);
 }
 
 /// Stops the worker at step 1 of its first training: it computes no more, and its socket stays open, as on a
@@ -64,39 +70,45 @@ TEST_CASE("a card's worker that hangs at an audit or an evaluation is ended, and
     const tests::TinyJob job = tests::tiny_job();
     const auto worker = started(of_card());
     const StateFile base = opened(*worker, job);
-    const auto audit = [&] { return call_for<frames::Replayed>(*worker, frames::Replay{}, {base.bytes}); };
-    // As long as nothing is known of audits, one is waited for.
-    ::kill(worker->pid(), SIGSTOP);
-    std::thread waker([&] {
-        std::this_thread::sleep_for(std::chrono::seconds(4));
-        ::kill(worker->pid(), SIGCONT);
-    });
+    const auto audit = [&] {
+        return call_for<frames::Replayed>(
+            *worker, frames::Replay{}, {base.bytes}, [](const WorkerEvent& event) {
+                CHECK_FALSE(std::holds_alternative<frames::Pulse>(event.message));  // they are the client's
+            });
+    };
     const auto audited = audit();
-    waker.join();
     REQUIRE(audited.ok());
-    CHECK(worker->deaths() == 0);
-    // In a job that is opened anew, its time is forgotten.
-    opened(*worker, job);
-    CHECK(audit().ok());
-    ::kill(worker->pid(), SIGSTOP);
+    signal_to(*worker, SIGSTOP);
     const auto again = audit();
     REQUIRE(again.ok());
     CHECK(worker->deaths() == 1);
     CHECK(again->first.parts == audited->first.parts);
     const auto evaluated = evaluate_state(*worker, base.bytes, 0);
     REQUIRE(evaluated.ok());
-    ::kill(worker->pid(), SIGSTOP);
+    signal_to(*worker, SIGSTOP);
     const auto once_more = evaluate_state(*worker, base.bytes, 0);
     REQUIRE(once_more.ok());
     CHECK(worker->deaths() == 2);
     CHECK(once_more->loss_bits == evaluated->loss_bits);
+    // Nothing is known of audits of another job: one is waited for.
+    tests::TinyJob other = job;
+    ++other.spec.seed;
+    const StateFile other_base = opened(*worker, other);
+    signal_to(*worker, SIGSTOP);
+    std::thread waker([&] {
+        std::this_thread::sleep_for(std::chrono::seconds(4));
+        ::kill(worker->pid(), SIGCONT);
+    });
+    CHECK(call_for<frames::Replayed>(*worker, frames::Replay{}, {other_base.bytes}).ok());
+    waker.join();
+    CHECK(worker->deaths() == 2);
 }
 
 TEST_CASE("a card's worker that stops taking a request is ended, and another one gets it whole") {
     const tests::TinyJob job = tests::tiny_job();
     const auto worker = started(of_card());
     const StateFile base = opened(*worker, job);
-    ::kill(worker->pid(), SIGSTOP);
+    signal_to(*worker, SIGSTOP);
     frames::Train request = train_request(0);
     request.resume.emplace();
     request.resume->fingerprints.resize(100'000);  // some 800 kB, more than a socket holds
