@@ -38,7 +38,10 @@ TEST_CASE("each job has a limit of its own, which is known again when the job is
     CHECK(patience.limit(FrameKind::kTrain) == 1h);
     patience.open("1");
     CHECK(patience.limit(FrameKind::kTrain) == 2min);
-    for (int job = 3; job < 100; ++job) patience.open(std::to_string(job));
+    for (int job = 3; job < 100; ++job) {
+        patience.open(std::to_string(job));
+        patience.heard(FrameKind::kTrain, FrameKind::kProgress, 10ms);
+    }
     patience.open("1");  // of so many jobs nobody remembers the first
     CHECK(patience.limit(FrameKind::kTrain) == 1h);
 }
