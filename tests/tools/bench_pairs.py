@@ -13,8 +13,8 @@ next, so that a case needs several starts.
 
 Prints for each case the mean of both builds' least times, the median of the starts' ratios (base / new, above 1: the
 new build is faster), and the 95 % interval of that median by order statistics (binomial, no assumption about the
-distribution). Fewer than 6 starts have no such interval, and their extremes are printed. Exit 1 when the interval of a
-case ends below 0.98.
+distribution). Fewer than 6 starts have no such interval: their extremes are printed, and decide nothing. Exit 1 when
+the interval of a case with 6 starts or more ends below 0.98.
 
 --targets is ASSAY_TARGETS of both builds; --base-set and --new-set set a variable for one of them (several: repeat), so
 that one build can be compared with itself under another setting.
