@@ -5,12 +5,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <deque>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "contracts/worker/self_test.hpp"
 #include "node/runtime/process.hpp"
 #include "node/wire/channel.hpp"
+#include "node/worker/request_queue.hpp"
 #include "node/worker/worker_patience.hpp"
 #include "node/worker/worker_report.hpp"
 
@@ -36,16 +36,6 @@ constexpr WorkerRequestId kReopen = 0;
 constexpr std::chrono::milliseconds kRestartPause{50};
 constexpr std::chrono::milliseconds kLook{250};   // at a child that is silent
 constexpr std::chrono::milliseconds kDying{200};  // after its socket has closed
-
-struct Pending {
-    WorkerRequestId id = 0;
-    frames::Message message;
-    std::vector<frames::SharedDescriptor> bulk;
-    WorkerHandler handler;
-    bool sent = false;
-    bool cancelled = false;
-    std::optional<std::size_t> before_state = {};  ///< files of a Train before its state to go on from
-};
 
 /// Whether a silent child of these options may hang: those of cards, whose kernels may never end. The
 /// processor has no such fault, and its steps take as long as the machine's other work lets them. One that
@@ -64,11 +54,13 @@ bool is_unsound(const frames::Message& message) {
 
 }  // namespace
 
-/// Everything below `mutex` is shared between callers and the one thread that spawns, reads and restarts:
-/// the child dies with the thread that spawned it (PR_SET_PDEATHSIG), so that thread lives as long as this.
+/// One thread spawns children, sends to them, reads and restarts them. Callers queue their requests, so that
+/// no child can make them wait. A child dies with the thread that spawned it (PR_SET_PDEATHSIG), so that
+/// thread lives as long as this.
 class WorkerProcess::Impl {
 public:
-    explicit Impl(WorkerOptions options) : options_(std::move(options)), patience_(options_.least_patience) {}
+    Impl(WorkerOptions options, frames::Wakeup wakeup)
+        : options_(std::move(options)), queue_(std::move(wakeup)), patience_(options_.least_patience) {}
 
     Outcome<void> start() {
         std::promise<Outcome<void>> first;
@@ -78,34 +70,15 @@ public:
     }
 
     ~Impl() {
+        queue_.close();
         {
             const std::lock_guard lock(mutex_);
-            stopping_ = true;
             if (channel_) ::shutdown(channel_->number(), SHUT_RDWR);
         }
-        wake_.notify_all();
         if (thread_.joinable()) thread_.join();
     }
 
-    WorkerRequestId submit(frames::Message message, std::vector<frames::SharedDescriptor> bulk,
-                           WorkerHandler handler) {
-        const std::lock_guard lock(mutex_);
-        const WorkerRequestId id = next_id_++;
-        queue_.push_back({id, std::move(message), std::move(bulk), std::move(handler), false, false});
-        send_front();
-        wake_.notify_all();
-        return id;
-    }
-
-    void cancel(WorkerRequestId id) {
-        const std::lock_guard lock(mutex_);
-        for (Pending& pending : queue_) {
-            if (pending.id != id || pending.cancelled) continue;
-            pending.cancelled = true;
-            if (pending.sent && channel_) static_cast<void>(channel_->send({id, frames::Cancel{}, {}}));
-        }
-    }
-
+    RequestQueue& queue() { return queue_; }
     frames::Hello hello() const {
         const std::lock_guard lock(mutex_);
         return hello_;
@@ -121,12 +94,12 @@ private:
         if (!sound) return;
         while (true) {
             listen();
-            const auto at_work = front();
+            const auto at_work = front_id();
             close_child();
-            if (stopping()) break;
+            if (queue_.closed()) break;
             ++deaths_;
             // What was at work may have been cancelled, and then another request is the front.
-            if (front() != at_work)
+            if (front_id() != at_work)
                 deaths_in_a_row_ = 0;
             else if (++deaths_in_a_row_ >= options_.max_deaths)
                 give_up_front();
@@ -138,7 +111,7 @@ private:
 
     /// Starts children until one is up; false when the client is being destroyed.
     bool restart() {
-        while (!stopping()) {
+        while (!queue_.closed()) {
             std::this_thread::sleep_for(kRestartPause * (deaths_in_a_row_ + 1));
             auto opened = open_child();
             if (opened.ok()) return true;
@@ -150,8 +123,7 @@ private:
             deaths_in_a_row_ = 0;
             refuse_all(unsound_ ? frames::RefusalReason::kUnsound : frames::RefusalReason::kInternal,
                        "the worker cannot be started again: " + opened.error().what);
-            std::unique_lock lock(mutex_);
-            wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+            queue_.await_request();
         }
         return false;
     }
@@ -173,14 +145,10 @@ private:
         {
             const std::lock_guard lock(mutex_);
             channel_.emplace(std::move(channel));
-            if (stopping_) ::shutdown(channel_->number(), SHUT_RDWR);
+            if (queue_.closed()) ::shutdown(channel_->number(), SHUT_RDWR);
         }
         ASSAY_TRY(greet());
-        ASSAY_TRY(reopen_job());
-        const std::lock_guard lock(mutex_);
-        ready_ = true;
-        send_front();
-        return {};
+        return reopen_job();
     }
 
     Outcome<void> greet() {
@@ -236,8 +204,8 @@ private:
 
     /// Reads frames until the child is gone, garbles one or hangs.
     void listen() {
-        refuse_cancelled();
         while (true) {
+            send_due();
             const auto silence = waits(std::nullopt);
             if (!silence) return;
             const auto work = at_work();
@@ -252,7 +220,7 @@ private:
     Outcome<frames::Envelope> receive() {
         auto envelope = channel_->receive();
         const bool ended = !envelope.ok() && envelope.error().kind != ErrorKind::kFailure;
-        if (ended && may_hang_ && !stopping()) hung_ = !process_->wait(kDying);
+        if (ended && may_hang_ && !queue_.closed()) hung_ = !process_->wait(kDying);
         return envelope;
     }
 
@@ -262,9 +230,9 @@ private:
     };
     /// The request at work, once it was sent.
     std::optional<AtWork> at_work() const {
-        const std::lock_guard lock(mutex_);
-        if (queue_.empty() || !queue_.front().sent) return std::nullopt;
-        return AtWork{queue_.front().id, frames::kind_of(queue_.front().message)};
+        const QueuedRequest* const work = queue_.front();
+        if (work == nullptr || !work->sent) return std::nullopt;
+        return AtWork{work->id, frames::kind_of(work->message)};
     }
 
     void learn(const AtWork& work, frames::FrameKind frame, WorkerPatience::Duration silence) {
@@ -275,15 +243,20 @@ private:
 
     /// Waits for a frame, or for the child's end. Returns how long the request at work was silent, rounded
     /// up to a look; nothing when the child hangs: it was silent for `limit`, or for as long as the request
-    /// at work may be. Counts only time in which this process runs: one that was stopped with its child does
-    /// not end it.
+    /// at work may be. Where there is no `limit`, sends what callers ask for meanwhile. Counts only time in
+    /// which this process runs: one that was stopped with its child does not end it.
     std::optional<WorkerPatience::Duration> waits(std::optional<WorkerPatience::Duration> limit) {
         WorkerPatience::Duration silent{0};
-        pollfd frame{channel_->number(), POLLIN, 0};
+        auto look_ends = std::chrono::steady_clock::now() + kLook;
         while (true) {
-            const int ready = ::poll(&frame, 1, static_cast<int>(kLook.count()));
-            if (ready > 0 || (ready < 0 && errno != EINTR)) return silent + kLook;
-            if (ready < 0 || !may_hang_) continue;
+            switch (wait_until(look_ends, limit.has_value())) {
+                case Woken::kByChild: return silent + kLook;
+                case Woken::kByCaller:
+                    if (!limit) send_due();
+                    continue;
+                case Woken::kByTime: look_ends = std::chrono::steady_clock::now() + kLook; break;
+            }
+            if (!may_hang_) continue;
             const auto most = limit ? limit : limit_at_work();
             silent = most ? silent + kLook : WorkerPatience::Duration::zero();
             if (!most || silent < *most) continue;
@@ -292,36 +265,46 @@ private:
         }
     }
 
+    enum class Woken { kByChild, kByCaller, kByTime };
+    Woken wait_until(std::chrono::steady_clock::time_point end, bool by_child_alone) const {
+        std::array<pollfd, 2> watched{
+            {{channel_->number(), POLLIN, 0}, {queue_.wakeup().number(), POLLIN, 0}}};
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        const int ready = ::poll(watched.data(), by_child_alone ? 1 : 2,
+                                 static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+        if (ready == 0) return Woken::kByTime;
+        const bool failed = ready < 0 && errno != EINTR;  // listen() will see why
+        if (failed || watched[0].revents != 0) return Woken::kByChild;
+        if (watched[1].revents != 0) queue_.wakeup().clear();
+        return Woken::kByCaller;
+    }
+
     /// For how long the request at work may be silent. Nothing: for ever, as where there is none.
     std::optional<WorkerPatience::Duration> limit_at_work() const {
         const auto work = at_work();
         return work ? std::optional(patience_.limit(work->kind)) : std::nullopt;
     }
 
-    std::optional<WorkerRequestId> front() const {
-        const std::lock_guard lock(mutex_);
-        return queue_.empty() ? std::nullopt : std::optional(queue_.front().id);
+    std::optional<WorkerRequestId> front_id() const {
+        const QueuedRequest* const first = queue_.front();
+        return first == nullptr ? std::nullopt : std::optional(first->id);
     }
 
     /// False when the frame belongs to no request at work: the child is not to be trusted any further.
     bool handle(frames::Envelope envelope) {
-        WorkerHandler handler;
         WorkerEvent event = event_of(envelope.request, std::move(envelope.message));
         event.bulk = std::move(envelope.bulk);
-        {
-            const std::lock_guard lock(mutex_);
-            if (queue_.empty() || !queue_.front().sent || queue_.front().id != event.request) return false;
-            Pending& front = queue_.front();
-            if (std::holds_alternative<frames::Pulse>(event.message)) return true;  // is for waits() alone
-            handler = front.handler;
-            if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
-                deaths_in_a_row_ = 0;
-                remember(front, *boundary, event.bulk);
-            }
-            if (event.last) finish_front(event);
+        QueuedRequest* const work = queue_.front();
+        if (work == nullptr || !work->sent || work->id != event.request) return false;
+        if (std::holds_alternative<frames::Pulse>(event.message)) return true;  // is for waits() alone
+        const WorkerHandler handler = work->handler;
+        if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
+            deaths_in_a_row_ = 0;
+            remember(*work, *boundary, event.bulk);
         }
+        if (event.last) finish_front(event);
         handler(std::move(event));
-        refuse_cancelled();
         return true;
     }
 
@@ -337,7 +320,7 @@ private:
     }
 
     /// From now on the request, if it has to be sent again, goes on from this boundary.
-    static void remember(Pending& pending, const frames::Boundary& boundary,
+    static void remember(QueuedRequest& pending, const frames::Boundary& boundary,
                          const std::vector<frames::SharedDescriptor>& state) {
         auto* train = std::get_if<frames::Train>(&pending.message);
         if (train == nullptr) return;
@@ -354,64 +337,55 @@ private:
 
     void finish_front(const WorkerEvent& event) {
         deaths_in_a_row_ = 0;
-        if (std::holds_alternative<frames::Opened>(event.message)) {
-            job_ = std::move(queue_.front());
-            job_->handler = nullptr;
-            const base::Bytes spec = base::encode(std::get<frames::OpenJob>(job_->message).spec);
-            patience_.open({spec.begin(), spec.end()});
-        }
-        queue_.pop_front();
-        send_front();
+        QueuedRequest done = queue_.take_front();
+        if (!std::holds_alternative<frames::Opened>(event.message)) return;
+        job_ = std::move(done);
+        job_->handler = nullptr;
+        const base::Bytes spec = base::encode(std::get<frames::OpenJob>(job_->message).spec);
+        patience_.open({spec.begin(), spec.end()});
     }
 
-    /// REQUIRES the lock.
-    void send_front() {
-        if (!ready_ || queue_.empty() || queue_.front().sent || queue_.front().cancelled) return;
-        Pending& front = queue_.front();
-        front.sent = true;
-        // A failure to send shows as the end of the stream in listen(). A child that takes no more in the
-        // middle of a frame would not show otherwise.
-        if (!channel_->send({front.id, front.message, front.bulk}).ok())
-            ::shutdown(channel_->number(), SHUT_RDWR);
+    /// Sends the request whose turn it is, or that it is cancelled. A failure to send shows as the end of the
+    /// stream in listen(): a child that takes no more in the middle of a frame would not show otherwise.
+    void send_due() {
+        refuse_cancelled();
+        QueuedRequest* const due = queue_.front();
+        if (due == nullptr) return;
+        const bool cancel = due->sent && !due->cancel_sent && queue_.is_cancelled(*due);
+        if (due->sent && !cancel) return;
+        due->sent = true;
+        due->cancel_sent = cancel;
+        const auto sent = cancel ? channel_->send({due->id, frames::Cancel{}, {}})
+                                 : channel_->send({due->id, due->message, due->bulk});
+        if (!sent.ok()) ::shutdown(channel_->number(), SHUT_RDWR);
     }
 
     void close_child() {
         {
             const std::lock_guard lock(mutex_);
-            ready_ = false;
             channel_.reset();
-            for (Pending& pending : queue_) pending.sent = false;
         }
+        if (QueuedRequest* const work = queue_.front()) work->sent = work->cancel_sent = false;
         pid_ = 0;
         if (process_) process_->kill();
         process_.reset();
         refuse_cancelled();
     }
 
+    /// Those whose turn it is; the others wait for theirs.
     void refuse_cancelled() {
-        while (true) {
-            Pending pending;
-            {
-                const std::lock_guard lock(mutex_);
-                if (queue_.empty() || !queue_.front().cancelled || queue_.front().sent) return;
-                pending = std::move(queue_.front());
-                queue_.pop_front();
-                send_front();
-            }
+        while (const QueuedRequest* const next = queue_.front()) {
+            if (next->sent || !queue_.is_cancelled(*next)) return;
+            const QueuedRequest pending = queue_.take_front();
             pending.handler(refusal_event(pending.id, frames::RefusalReason::kCancelled, "cancelled"));
         }
     }
 
     /// The request at work when the worker died too often is refused; those behind it get their turn.
     void give_up_front() {
-        Pending pending;
-        {
-            const std::lock_guard lock(mutex_);
-            deaths_in_a_row_ = 0;
-            if (queue_.empty()) return;
-            pending = std::move(queue_.front());
-            queue_.pop_front();
-        }
+        deaths_in_a_row_ = 0;
+        if (queue_.front() == nullptr) return;
+        const QueuedRequest pending = queue_.take_front();
         std::string text =
             "the worker died " + std::to_string(options_.max_deaths) + " times in a row on this request";
         if (hung_) text += ", the last time by our hand: it hung";
@@ -419,36 +393,23 @@ private:
     }
 
     void refuse_all(frames::RefusalReason reason, const std::string& text) {
-        std::deque<Pending> refused;
-        {
-            const std::lock_guard lock(mutex_);
-            refused.swap(queue_);
-        }
-        for (Pending& pending : refused) pending.handler(refusal_event(pending.id, reason, text));
-    }
-
-    bool stopping() const {
-        const std::lock_guard lock(mutex_);
-        return stopping_;
+        for (const QueuedRequest& request : queue_.take_all())
+            request.handler(refusal_event(request.id, reason, text));
     }
 
     const WorkerOptions options_;
     const bool may_hang_ = may_hang(options_);
+    RequestQueue queue_;  // its first is the request at work
     mutable std::mutex mutex_;
-    std::condition_variable wake_;
-    std::deque<Pending> queue_;  // the front is the request at work
-    std::optional<Pending> job_;
-    std::optional<frames::Channel> channel_;
-    frames::Hello hello_;
-    WorkerRequestId next_id_ = 1;
-    bool ready_ = false;
-    bool stopping_ = false;
-    std::optional<Process> process_;  // the thread's alone
-    unsigned deaths_in_a_row_ = 0;    // the thread's alone
-    WorkerPatience patience_;         // the thread's alone
-    WorkerRequestId learned_ = 0;     // the thread's alone: whose frames patience_ heard last
-    bool hung_ = false;               // the thread's alone: the child that was started last hung
-    bool unsound_ = false;            // the thread's alone: the child that was started last has other bits
+    frames::Hello hello_;                     // under mutex_
+    std::optional<frames::Channel> channel_;  // is put in and taken out under mutex_; else the thread's alone
+    std::optional<QueuedRequest> job_;        // the thread's alone: the open one
+    std::optional<Process> process_;          // the thread's alone
+    unsigned deaths_in_a_row_ = 0;            // the thread's alone
+    WorkerPatience patience_;                 // the thread's alone
+    WorkerRequestId learned_ = 0;             // the thread's alone: whose frames patience_ heard last
+    bool hung_ = false;                       // the thread's alone: the child that was started last hung
+    bool unsound_ = false;  // the thread's alone: the child that was started last has other bits
     std::atomic<unsigned> deaths_ = 0;
     std::atomic<pid_t> pid_ = 0;
     std::thread thread_;
@@ -458,16 +419,17 @@ WorkerProcess::WorkerProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 WorkerProcess::~WorkerProcess() = default;
 
 Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerOptions options) {
-    auto impl = std::make_unique<Impl>(std::move(options));
+    ASSAY_ASSIGN(auto wakeup, frames::Wakeup::create());
+    auto impl = std::make_unique<Impl>(std::move(options), std::move(wakeup));
     ASSAY_TRY(impl->start());
     return std::unique_ptr<WorkerProcess>(new WorkerProcess(std::move(impl)));
 }
 
 WorkerRequestId WorkerProcess::submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
                                       WorkerHandler handler) {
-    return impl_->submit(std::move(request), std::move(bulk), std::move(handler));
+    return impl_->queue().push(std::move(request), std::move(bulk), std::move(handler));
 }
-void WorkerProcess::cancel(WorkerRequestId request) { impl_->cancel(request); }
+void WorkerProcess::cancel(WorkerRequestId request) { impl_->queue().cancel(request); }
 frames::Hello WorkerProcess::hello() const { return impl_->hello(); }
 pid_t WorkerProcess::pid() const { return impl_->pid(); }
 unsigned WorkerProcess::deaths() const { return impl_->deaths(); }

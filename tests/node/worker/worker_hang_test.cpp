@@ -6,9 +6,11 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <string>
 #include <string_view>
 #include <thread>
 
+#include "contracts/worker/self_test.hpp"
 #include "node/worker/worker_process.hpp"
 #include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
@@ -31,6 +33,36 @@ void signal_to(const WorkerProcess& worker, int number) {
     const pid_t child = worker.pid();
     REQUIRE(child > 0);
     REQUIRE(::kill(child, number) == 0);
+}
+
+/// Some 800 kB, more than a socket holds. A worker that has read all of it refuses it with this text.
+frames::Train long_request() {
+    frames::Train request = train_request(0);
+    request.resume.emplace();
+    request.resume->fingerprints.resize(100'000);
+    return request;
+}
+constexpr std::string_view kLongRequestRefused = "a trace with 0 boundaries cannot be resumed";
+
+WorkerHandler keep_last(std::promise<WorkerEvent>& last) {
+    return [&last](const WorkerEvent& event) {
+        if (event.last) last.set_value(event);
+    };
+}
+
+/// Returns when its first bytes are sent.
+WorkerRequestId begin_long_request(WorkerProcess& worker, const StateFile& base,
+                                   std::promise<WorkerEvent>& last) {
+    const std::uint64_t before = WorkerProcess::socket_bytes();
+    const WorkerRequestId id = worker.submit(long_request(), {base.bytes, base.bytes}, keep_last(last));
+    while (WorkerProcess::socket_bytes() == before) std::this_thread::yield();
+    return id;
+}
+
+/// Empty for another answer.
+std::string text_of_refusal(const WorkerEvent& event) {
+    const auto* refusal = std::get_if<frames::Refusal>(&event.message);
+    return refusal == nullptr ? "" : refusal->text;
 }
 
 /// Stops the worker at step 1 of its first training: it computes no more, and its socket stays open, as on a
@@ -109,18 +141,61 @@ TEST_CASE("a card's worker that stops taking a request is ended, and another one
     const auto worker = started(of_card());
     const StateFile base = opened(*worker, job);
     signal_to(*worker, SIGSTOP);
-    frames::Train request = train_request(0);
-    request.resume.emplace();
-    request.resume->fingerprints.resize(100'000);  // some 800 kB, more than a socket holds
     std::promise<WorkerEvent> last;
-    worker->submit(request, {base.bytes, base.bytes}, [&](const WorkerEvent& event) {
-        if (event.last) last.set_value(event);
-    });
-    const WorkerEvent event = last.get_future().get();
-    const auto* refusal = std::get_if<frames::Refusal>(&event.message);
-    REQUIRE(refusal != nullptr);
-    CHECK(refusal->text == "a trace with 0 boundaries cannot be resumed");  // all of it was read
+    worker->submit(long_request(), {base.bytes, base.bytes}, keep_last(last));
+    CHECK(text_of_refusal(last.get_future().get()) == kLongRequestRefused);
     CHECK(worker->deaths() == 1);
+}
+
+TEST_CASE("calls in quick succession do not keep a card's worker that hangs") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started(of_card());
+    const StateFile base = opened(*worker, job);
+    Hanging hanging(*worker);
+    std::atomic<bool> done = false;
+    std::thread caller([&] {
+        while (!done) {
+            worker->cancel(0);  // of no request
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    });
+    train(*worker, base, std::ref(hanging));
+    done = true;
+    caller.join();
+    CHECK(worker->deaths() == 1);
+}
+
+TEST_CASE("no caller waits for a worker that takes no more of a request") {
+    const tests::TinyJob job = tests::tiny_job();
+    WorkerOptions how = of_card();
+    how.least_patience = std::chrono::hours(1);
+    const auto worker = started(how);
+    const StateFile base = opened(*worker, job);
+    signal_to(*worker, SIGSTOP);
+    std::promise<WorkerEvent> first, second;
+    const WorkerRequestId id = begin_long_request(*worker, base, first);
+    const WorkerRequestId behind =
+        worker->submit(long_request(), {base.bytes, base.bytes}, keep_last(second));
+    worker->cancel(behind);
+    worker->cancel(id);
+    CHECK(worker->hello().self_test == frames::self_test_golden());
+    signal_to(*worker, SIGCONT);
+    CHECK(text_of_refusal(second.get_future().get()) == "cancelled");
+    CHECK_FALSE(text_of_refusal(first.get_future().get()).empty());
+    CHECK(worker->deaths() == 0);
+}
+
+TEST_CASE("a client whose worker takes no more of a request is closed at once") {
+    const tests::TinyJob job = tests::tiny_job();
+    WorkerOptions how = of_card();
+    how.least_patience = std::chrono::hours(1);
+    auto worker = started(how);
+    const StateFile base = opened(*worker, job);
+    signal_to(*worker, SIGSTOP);
+    std::promise<WorkerEvent> last;
+    begin_long_request(*worker, base, last);
+    worker.reset();
+    CHECK(text_of_refusal(last.get_future().get()) == "the worker client was closed");
 }
 
 TEST_CASE("what is cancelled while its worker hangs is answered, and the request behind it gets its turn") {
