@@ -39,7 +39,8 @@ std::string to_text(const ExitStatus& status);
 /// codes that name no kind.
 base::ErrorKind error_kind(const ExitStatus& status);
 
-/// A running child. It is killed when this object is destroyed or when the parent dies. PR_SET_PDEATHSIG sees
+/// A running child. It is killed when this object is destroyed, unless it was abandoned, or when the parent
+/// dies. PR_SET_PDEATHSIG sees
 /// to the latter, and also kills the child when the thread that spawned it ends, so spawn from the main
 /// thread. Move-only, not thread-safe.
 class Process {
@@ -62,8 +63,12 @@ public:
     [[nodiscard]] std::optional<std::chrono::nanoseconds> processor_time() const;
     /// Sends SIGTERM to its process group, and SIGKILL after `grace`.
     ExitStatus terminate(std::chrono::milliseconds grace = std::chrono::seconds(5));
+    /// Sends SIGKILL to its process group, and waits until the process has ended. The kernel ends none that
+    /// waits inside a driver.
     ExitStatus kill();
     void signal(int number);
+    /// From now on nobody waits for it: destroying this does not, and its end is never seen.
+    void abandon() { pid_ = -1; }
 
 private:
     explicit Process(pid_t pid) : pid_(pid) {}

@@ -17,7 +17,8 @@ base::Outcome<Wakeup> Wakeup::create() {
                       "raise the limit of open files (ulimit -n)");
 }
 
-// Both fail only where there is nothing left to do: it is readable, or it is not.
+// The write fails where the count is at its end, and the event is readable then; the read, where there was
+// no wake().
 void Wakeup::wake() const { static_cast<void>(::eventfd_write(event_.number(), 1)); }
 void Wakeup::clear() const {
     eventfd_t wakes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a worker's client RequestQueue: callers put requests in, and one thread works them off.
+// Gives a worker's client RequestQueue: callers put requests in, and one thread takes them out.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,7 @@ public:
                          WorkerHandler handler);
     /// Does nothing when the request is not there any more.
     void cancel(WorkerRequestId id);
-    /// Nothing more will be pushed, and the thread should end.
+    /// Asks the thread to end.
     void close();
 
     // The thread's alone.

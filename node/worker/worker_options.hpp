@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -30,6 +31,10 @@ struct WorkerOptions {
     /// ever before in its job (WorkerPatience), hangs: it is ended, and counts as one that died. So is one
     /// that stops for this long in the middle of a frame.
     std::chrono::nanoseconds least_patience = std::chrono::minutes(2);
+    /// How a child is ended, and for how long its end is waited for. The kernel does not end one that waits
+    /// inside a driver. Tests take a signal that children ignore.
+    int kill_signal = SIGKILL;
+    std::chrono::milliseconds kill_patience = std::chrono::seconds(30);
 };
 
 /// The program that `options` names; kNotFound when there is none.

@@ -76,6 +76,7 @@ public:
             if (channel_) ::shutdown(channel_->number(), SHUT_RDWR);
         }
         if (thread_.joinable()) thread_.join();
+        if (process_ && !end_child()) process_->abandon();
     }
 
     RequestQueue& queue() { return queue_; }
@@ -94,28 +95,36 @@ private:
         if (!sound) return;
         while (true) {
             listen();
-            const auto at_work = front_id();
+            const auto died_at = at_work();
             close_child();
             if (queue_.closed()) break;
             ++deaths_;
-            // What was at work may have been cancelled, and then another request is the front.
-            if (front_id() != at_work)
+            // What was at work may have been cancelled, and then another request is the first.
+            if (!died_at || front_id() != died_at->id)
                 deaths_in_a_row_ = 0;
             else if (++deaths_in_a_row_ >= options_.max_deaths)
                 give_up_front();
             if (!restart()) break;
         }
         close_child();
-        refuse_all(frames::RefusalReason::kCancelled, "the worker client was closed");
+        while (queue_.front() != nullptr)
+            refuse_all(frames::RefusalReason::kCancelled, "the worker client was closed");
     }
 
     /// Starts children until one is up; false when the client is being destroyed.
     bool restart() {
         while (!queue_.closed()) {
+            if (is_stuck()) {
+                refuse_all(frames::RefusalReason::kLost, stuck_text(),
+                           "the kernel's log (dmesg) may say why; a restart of the machine ends it");
+                queue_.await_request();
+                continue;
+            }
             std::this_thread::sleep_for(kRestartPause * (deaths_in_a_row_ + 1));
             auto opened = open_child();
             if (opened.ok()) return true;
             close_child();
+            if (queue_.closed() || is_stuck()) continue;
             if (opened.error().kind == ErrorKind::kUnreachable && ++deaths_in_a_row_ < options_.max_deaths) {
                 ++deaths_;  // died while starting
                 continue;
@@ -134,7 +143,8 @@ private:
         process.descriptors = {{ends.second.number(), kWorkerSocket}};
         ASSAY_ASSIGN(auto child, Process::spawn(process));
         pid_ = child.pid();
-        process_ = std::move(child);
+        process_.emplace(std::move(child));
+        ending_ = false;
         ends.second =
             frames::Descriptor();  // the child holds the only other end, so its death shows as an end
         frames::Channel channel(std::move(ends.first));
@@ -196,10 +206,26 @@ private:
     }
 
     base::Failed<base::Error> died_while_starting() {
-        const std::string ended = to_text(process_->kill());
+        const auto ended = end_child();
         return fail(ErrorKind::kUnreachable,
-                    hung_ ? "the worker hung while it started" : "the worker died while it started: " + ended,
+                    !ended  ? stuck_text()
+                    : hung_ ? "the worker hung while it started"
+                            : "the worker died while it started: " + to_text(*ended),
                     "run assay-worker --self-test by itself to see why");
+    }
+
+    /// How the child ended; nothing when the kernel does not end it. Waits only once for that.
+    std::optional<ExitStatus> end_child() {
+        if (!ending_) process_->signal(options_.kill_signal);
+        const auto patience = ending_ ? std::chrono::milliseconds(0) : options_.kill_patience;
+        ending_ = true;
+        return process_->wait(patience);
+    }
+    /// Whether the last child was ended and is still there.
+    bool is_stuck() { return process_ && !process_->poll(); }
+    std::string stuck_text() const {
+        return "process " + std::to_string(process_->pid()) +
+               " of the worker cannot be ended: it waits inside a driver";
     }
 
     /// Reads frames until the child is gone, garbles one or hangs.
@@ -249,13 +275,13 @@ private:
         WorkerPatience::Duration silent{0};
         auto look_ends = std::chrono::steady_clock::now() + kLook;
         while (true) {
-            switch (wait_until(look_ends, limit.has_value())) {
-                case Woken::kByChild: return silent + kLook;
-                case Woken::kByCaller:
-                    if (!limit) send_due();
-                    continue;
-                case Woken::kByTime: look_ends = std::chrono::steady_clock::now() + kLook; break;
-            }
+            const Woken woken = wait_until(look_ends, limit.has_value());
+            if (woken == Woken::kByChild) return silent + kLook;
+            if (woken == Woken::kByCaller) send_due();
+            // Callers who wake it all the time end no look early, and keep none from ending.
+            const auto now = std::chrono::steady_clock::now();
+            if (now < look_ends) continue;
+            look_ends = now + kLook;
             if (!may_hang_) continue;
             const auto most = limit ? limit : limit_at_work();
             silent = most ? silent + kLook : WorkerPatience::Duration::zero();
@@ -265,7 +291,8 @@ private:
         }
     }
 
-    enum class Woken { kByChild, kByCaller, kByTime };
+    enum class Woken { kByChild, kByCaller, kByNobody };
+    /// Waits until `end` at most. kByNobody also when a signal came.
     Woken wait_until(std::chrono::steady_clock::time_point end, bool by_child_alone) const {
         std::array<pollfd, 2> watched{
             {{channel_->number(), POLLIN, 0}, {queue_.wakeup().number(), POLLIN, 0}}};
@@ -273,10 +300,9 @@ private:
             std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
         const int ready = ::poll(watched.data(), by_child_alone ? 1 : 2,
                                  static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-        if (ready == 0) return Woken::kByTime;
-        const bool failed = ready < 0 && errno != EINTR;  // listen() will see why
-        if (failed || watched[0].revents != 0) return Woken::kByChild;
-        if (watched[1].revents != 0) queue_.wakeup().clear();
+        if (ready == 0 || (ready < 0 && errno == EINTR)) return Woken::kByNobody;
+        if (ready < 0 || watched[0].revents != 0) return Woken::kByChild;  // reading shows what is wrong
+        queue_.wakeup().clear();
         return Woken::kByCaller;
     }
 
@@ -315,8 +341,9 @@ private:
         event.spoiled = is_unsound(event.message);
         return event;
     }
-    WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text) const {
-        return event_of(id, frames::Refusal{reason, std::move(text), {}});
+    WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text,
+                              std::string fix = {}) const {
+        return event_of(id, frames::Refusal{reason, std::move(text), std::move(fix)});
     }
 
     /// From now on the request, if it has to be sent again, goes on from this boundary.
@@ -367,8 +394,7 @@ private:
         }
         if (QueuedRequest* const work = queue_.front()) work->sent = work->cancel_sent = false;
         pid_ = 0;
-        if (process_) process_->kill();
-        process_.reset();
+        if (process_ && end_child()) process_.reset();
         refuse_cancelled();
     }
 
@@ -392,9 +418,10 @@ private:
         pending.handler(refusal_event(pending.id, frames::RefusalReason::kInternal, std::move(text)));
     }
 
-    void refuse_all(frames::RefusalReason reason, const std::string& text) {
+    /// Those that are there. Handlers may submit others meanwhile.
+    void refuse_all(frames::RefusalReason reason, const std::string& text, const std::string& fix = {}) {
         for (const QueuedRequest& request : queue_.take_all())
-            request.handler(refusal_event(request.id, reason, text));
+            request.handler(refusal_event(request.id, reason, text, fix));
     }
 
     const WorkerOptions options_;
@@ -404,7 +431,8 @@ private:
     frames::Hello hello_;                     // under mutex_
     std::optional<frames::Channel> channel_;  // is put in and taken out under mutex_; else the thread's alone
     std::optional<QueuedRequest> job_;        // the thread's alone: the open one
-    std::optional<Process> process_;          // the thread's alone
+    std::optional<Process> process_;          // the thread's alone: running, or one that cannot be ended
+    bool ending_ = false;                     // the thread's alone: process_ was told to end
     unsigned deaths_in_a_row_ = 0;            // the thread's alone
     WorkerPatience patience_;                 // the thread's alone
     WorkerRequestId learned_ = 0;             // the thread's alone: whose frames patience_ heard last

@@ -19,7 +19,8 @@ namespace assay::node {
 /// running request is sent again. A Train goes on from its last boundary, so the handler sees each boundary
 /// once (steps after it may report Progress twice), and the bits are those of an undisturbed run. A child
 /// that finds wrong bits, at work or in its self-test at the start, refuses with kUnsound, and the event is
-/// spoiled.
+/// spoiled. While a child cannot be ended (WorkerOptions::kill_patience), since its driver does not let go of
+/// it, its device is lost: requests are refused with kLost. The first request after its end starts another.
 class WorkerProcess final : public WorkerClient {
 public:
     /// Starts the child and waits for its Hello. Fails for another protocol version, and for a self-test that
@@ -28,7 +29,8 @@ public:
     /// device that is not there.
     static base::Outcome<std::unique_ptr<WorkerProcess>> start(WorkerOptions options);
 
-    /// Ends the child; requests without an answer get a kCancelled refusal first.
+    /// Ends the child, and leaves one that cannot be ended to the kernel. Requests without an answer get a
+    /// kCancelled refusal first, those too that a handler submits meanwhile.
     ~WorkerProcess() override;
 
     WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,

@@ -85,6 +85,24 @@ TEST_CASE("terminate is polite first, and kills what does not listen, with its o
     REQUIRE_FALSE(alive());
 }
 
+TEST_CASE("nobody waits for a child that was abandoned, and it still ends with the thread that spawned it") {
+    const test::TemporaryFolder folder;
+    auto options = shell("echo $$; exec sleep 600");
+    options.stdout_file = folder / "pid";
+    std::thread([&] {
+        auto child = Process::spawn(options).value();
+        for (int i = 0; i < 200 && text_of(folder / "pid").empty(); ++i) std::this_thread::sleep_for(10ms);
+        child.abandon();
+        CHECK(child.pid() == -1);
+        CHECK_FALSE(child.poll().has_value());
+        child.signal(SIGKILL);  // does nothing any more
+    }).join();
+    const pid_t abandoned = std::stoi(text_of(folder / "pid"));
+    int status = 0;
+    REQUIRE(waitpid(abandoned, &status, 0) == abandoned);
+    CHECK(WTERMSIG(status) == SIGKILL);
+}
+
 TEST_CASE("a child's processor time grows while it computes, stands while it sleeps, and ends with it") {
     auto busy = Process::spawn(shell("while :; do :; done")).value();
     auto idle = Process::spawn(shell("exec sleep 600")).value();

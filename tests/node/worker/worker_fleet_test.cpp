@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -161,6 +162,29 @@ TEST_CASE("what a device had begun when it failed is done by another one, to the
         REQUIRE(fleet->members().size() == 1);
         CHECK(fleet->members().front().device == "cpu");
     }
+}
+
+TEST_CASE("a device whose process cannot be ended is put out of use, and another one takes over") {
+    const FleetStage stage;
+    Told told;
+    FleetOptions how;
+    how.worker = options();
+    how.worker.least_patience = std::chrono::seconds(2);
+    how.worker.environment = {{"ASSAY_DEVICE_FAULT", "cuda-host hangs 140"}};
+    how.worker.kill_signal = SIGURG;  // does nothing to it, as if its driver did not let go
+    how.worker.kill_patience = std::chrono::milliseconds(200);
+    how.devices = {"cuda-host", "cpu"};
+    how.tell = [&told](const base::Error& what) { told.add(what); };
+    const auto fleet = WorkerFleet::start(std::move(how)).value();
+    const Attempts attempts = train_like_a_role(*fleet, opened(*fleet, stage.job));
+    CHECK(attempts.trace == stage.alone);
+    CHECK(attempts.refused == 1);
+    CHECK(attempts.boundaries == 1);
+    CHECK(attempts.text.find("of the worker cannot be ended") != std::string::npos);
+    REQUIRE(told.lines().size() == 1);
+    CHECK(told.lines()[0].find("device cuda-host is put out of use: ") == 0);
+    REQUIRE(fleet->members().size() == 1);
+    CHECK(fleet->members().front().device == "cpu");
 }
 
 TEST_CASE("a device with other bits is left out at the start, with the operator that differs") {

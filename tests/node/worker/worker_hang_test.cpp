@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that hang (decisions 94 and 96): a stopped process stands for one whose card computes no more.
+// Workers that hang (decisions 94, 96, 97 and 98): a stopped process stands for one whose card computes no
+// more.
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <atomic>
 #include <chrono>
@@ -35,14 +37,29 @@ void signal_to(const WorkerProcess& worker, int number) {
     REQUIRE(::kill(child, number) == 0);
 }
 
-/// Some 800 kB, more than a socket holds. A worker that has read all of it refuses it with this text.
+/// Its driver does not let go of it: the signal that should end it does nothing.
+WorkerOptions that_cannot_be_ended() {
+    WorkerOptions how = of_card();
+    how.kill_signal = SIGURG;
+    how.kill_patience = std::chrono::milliseconds(200);
+    return how;
+}
+
+/// More than a socket holds. A worker that has read all of it refuses it with this text.
 frames::Train long_request() {
     frames::Train request = train_request(0);
     request.resume.emplace();
     request.resume->fingerprints.resize(100'000);
     return request;
 }
+constexpr std::uint64_t kLongRequestBytes = 800'000;
 constexpr std::string_view kLongRequestRefused = "a trace with 0 boundaries cannot be resumed";
+
+WorkerEvent within_a_minute(std::promise<WorkerEvent>& last) {
+    auto event = last.get_future();
+    REQUIRE(event.wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+    return event.get();
+}
 
 WorkerHandler keep_last(std::promise<WorkerEvent>& last) {
     return [&last](const WorkerEvent& event) {
@@ -55,7 +72,11 @@ WorkerRequestId begin_long_request(WorkerProcess& worker, const StateFile& base,
                                    std::promise<WorkerEvent>& last) {
     const std::uint64_t before = WorkerProcess::socket_bytes();
     const WorkerRequestId id = worker.submit(long_request(), {base.bytes, base.bytes}, keep_last(last));
-    while (WorkerProcess::socket_bytes() == before) std::this_thread::yield();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (WorkerProcess::socket_bytes() == before) {
+        REQUIRE(std::chrono::steady_clock::now() < until);
+        std::this_thread::yield();
+    }
     return id;
 }
 
@@ -143,25 +164,27 @@ TEST_CASE("a card's worker that stops taking a request is ended, and another one
     signal_to(*worker, SIGSTOP);
     std::promise<WorkerEvent> last;
     worker->submit(long_request(), {base.bytes, base.bytes}, keep_last(last));
-    CHECK(text_of_refusal(last.get_future().get()) == kLongRequestRefused);
+    CHECK(text_of_refusal(within_a_minute(last)) == kLongRequestRefused);
     CHECK(worker->deaths() == 1);
 }
 
-TEST_CASE("calls in quick succession do not keep a card's worker that hangs") {
+TEST_CASE("calls without a pause do not keep a card's worker that hangs") {
     const tests::TinyJob job = tests::tiny_job();
     const auto worker = started(of_card());
     const StateFile base = opened(*worker, job);
     Hanging hanging(*worker);
     std::atomic<bool> done = false;
-    std::thread caller([&] {
-        while (!done) {
-            worker->cancel(0);  // of no request
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        }
+    auto caller = std::async(std::launch::async, [&] {
+        while (!done) worker->cancel(0);  // of no request
     });
-    train(*worker, base, std::ref(hanging));
+    std::promise<WorkerEvent> last;
+    worker->submit(train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+        hanging(event);
+        if (event.last) last.set_value(event);
+    });
+    const WorkerEvent event = within_a_minute(last);
     done = true;
-    caller.join();
+    CHECK(std::holds_alternative<frames::Trained>(event.message));
     CHECK(worker->deaths() == 1);
 }
 
@@ -169,19 +192,21 @@ TEST_CASE("no caller waits for a worker that takes no more of a request") {
     const tests::TinyJob job = tests::tiny_job();
     WorkerOptions how = of_card();
     how.least_patience = std::chrono::hours(1);
+    std::promise<WorkerEvent> first, second;
     const auto worker = started(how);
     const StateFile base = opened(*worker, job);
     signal_to(*worker, SIGSTOP);
-    std::promise<WorkerEvent> first, second;
+    const std::uint64_t before = WorkerProcess::socket_bytes();
     const WorkerRequestId id = begin_long_request(*worker, base, first);
     const WorkerRequestId behind =
         worker->submit(long_request(), {base.bytes, base.bytes}, keep_last(second));
     worker->cancel(behind);
     worker->cancel(id);
     CHECK(worker->hello().self_test == frames::self_test_golden());
+    CHECK(WorkerProcess::socket_bytes() - before < kLongRequestBytes);  // it is still being sent
     signal_to(*worker, SIGCONT);
-    CHECK(text_of_refusal(second.get_future().get()) == "cancelled");
-    CHECK_FALSE(text_of_refusal(first.get_future().get()).empty());
+    CHECK(text_of_refusal(within_a_minute(second)) == "cancelled");
+    CHECK_FALSE(text_of_refusal(within_a_minute(first)).empty());
     CHECK(worker->deaths() == 0);
 }
 
@@ -189,13 +214,73 @@ TEST_CASE("a client whose worker takes no more of a request is closed at once") 
     const tests::TinyJob job = tests::tiny_job();
     WorkerOptions how = of_card();
     how.least_patience = std::chrono::hours(1);
+    std::promise<WorkerEvent> last;
     auto worker = started(how);
     const StateFile base = opened(*worker, job);
     signal_to(*worker, SIGSTOP);
-    std::promise<WorkerEvent> last;
     begin_long_request(*worker, base, last);
     worker.reset();
-    CHECK(text_of_refusal(last.get_future().get()) == "the worker client was closed");
+    CHECK(text_of_refusal(within_a_minute(last)) == "the worker client was closed");
+}
+
+TEST_CASE("what a handler asks for while its client is closed is answered too") {
+    const tests::TinyJob job = tests::tiny_job();
+    std::promise<WorkerEvent> last;
+    auto worker = started(of_card());
+    const StateFile base = opened(*worker, job);
+    signal_to(*worker, SIGSTOP);
+    worker->submit(train_request(0), {base.bytes}, [&, client = worker.get()](const WorkerEvent& event) {
+        if (event.last) client->submit(train_request(0), {base.bytes}, keep_last(last));
+    });
+    worker.reset();
+    CHECK(text_of_refusal(within_a_minute(last)) == "the worker client was closed");
+}
+
+TEST_CASE("the device of a worker that cannot be ended is lost until the kernel has ended it") {
+    const tests::TinyJob job = tests::tiny_job();
+    std::promise<WorkerEvent> first, second;
+    const auto worker = started(that_cannot_be_ended());
+    const StateFile base = opened(*worker, job);
+    const TrainLog quiet = train(*worker, base);
+    const pid_t child = worker->pid();
+    Hanging hanging(*worker);
+    worker->submit(train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+        hanging(event);
+        if (event.last) first.set_value(event);
+    });
+    const std::string stuck = "process " + std::to_string(child) + " of the worker cannot be ended";
+    for (std::promise<WorkerEvent>* last : {&first, &second}) {
+        const WorkerEvent event = within_a_minute(*last);
+        const auto* refusal = std::get_if<frames::Refusal>(&event.message);
+        REQUIRE(refusal != nullptr);
+        CHECK(refusal->reason == frames::RefusalReason::kLost);
+        CHECK(refusal->text.find(stuck) == 0);
+        CHECK(worker->pid() == 0);
+        if (last == &first) worker->submit(train_request(0), {base.bytes}, keep_last(second));
+    }
+    CHECK(worker->deaths() == 1);
+    REQUIRE(::kill(child, SIGKILL) == 0);
+    siginfo_t ended{};
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) == 0);
+    const TrainLog again = train(*worker, base);
+    CHECK(again.trained.trace == quiet.trained.trace);
+    CHECK(worker->pid() != child);
+}
+
+TEST_CASE("a client whose worker cannot be ended is closed, and the worker is left to the kernel") {
+    const tests::TinyJob job = tests::tiny_job();
+    std::promise<WorkerEvent> last;
+    auto worker = started(that_cannot_be_ended());
+    const StateFile base = opened(*worker, job);
+    const pid_t child = worker->pid();
+    signal_to(*worker, SIGSTOP);
+    worker->submit(train_request(0), {base.bytes}, keep_last(last));
+    worker.reset();
+    CHECK(text_of_refusal(within_a_minute(last)) == "the worker client was closed");
+    // SIGKILL comes with the end of the thread that spawned it (PR_SET_PDEATHSIG).
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WTERMSIG(status) == SIGKILL);
 }
 
 TEST_CASE("what is cancelled while its worker hangs is answered, and the request behind it gets its turn") {
