@@ -15,6 +15,21 @@ using base::ErrorKind;
 using base::fail;
 using base::Outcome;
 
+namespace {
+base::Failed<base::Error> unreadable(const std::string& what) {
+    return fail(ErrorKind::kFailure, "a measuring process told " + what + " what cannot be read");
+}
+
+/// Exactly `count` numbers.
+Outcome<std::vector<double>> numbers_of(const std::string& text, std::size_t count, const std::string& what) {
+    std::istringstream words(text);
+    std::vector<double> numbers;
+    for (double one = 0; words >> one;) numbers.push_back(one);
+    if (!words.eof() || numbers.size() != count) return unreadable(what);
+    return numbers;
+}
+}  // namespace
+
 /// The child's stdin and stdout are one end of a socket; the other end is ours.
 class BenchChild::Impl {
 public:
@@ -89,11 +104,7 @@ Outcome<void> BenchChild::prepare(const std::string& line) {
 
 Outcome<std::vector<double>> BenchChild::run(unsigned count) {
     ASSAY_ASSIGN(const std::string text, ask("run " + std::to_string(count), "times"));
-    std::istringstream words(text);
-    std::vector<double> times;
-    for (double seconds = 0; words >> seconds;) times.push_back(seconds);
-    if (times.size() != count) return fail(ErrorKind::kFailure, "a measuring process lost count of its runs");
-    return times;
+    return numbers_of(text, count, "of times");
 }
 
 Outcome<std::vector<BenchPart>> BenchChild::parts(const std::string& line) {
@@ -101,15 +112,15 @@ Outcome<std::vector<BenchPart>> BenchChild::parts(const std::string& line) {
     std::istringstream words(text);
     std::vector<BenchPart> parts;
     for (BenchPart one; words >> one.name; parts.push_back(one)) {
-        if (!(words >> one.count >> one.seconds))
-            return fail(ErrorKind::kFailure, "a measuring process told of parts that cannot be read");
+        if (!(words >> one.count >> one.seconds)) return unreadable("of parts");
     }
     return parts;
 }
 
 Outcome<double> BenchChild::peak() {
     ASSAY_ASSIGN(const std::string text, ask("peak", "peak"));
-    return std::stod(text);
+    ASSAY_ASSIGN(const auto numbers, numbers_of(text, 1, "of its memory"));
+    return numbers.front();
 }
 
 std::vector<std::pair<std::string, std::string>> tuned_environment(unsigned threads) {

@@ -28,6 +28,7 @@ struct BenchPart {
     double seconds = 0;
 };
 
+/// A process that measures. Whatever it answers that is not what was asked for is a kFailure.
 class BenchChild {
 public:
     static base::Outcome<BenchChild> start(const BenchProgram& program);

@@ -96,6 +96,34 @@ TEST_CASE(
     CHECK(none->empty());
 }
 
+TEST_CASE("an answer of another form is an error that says what was asked for") {
+    const auto answering = [](const std::string& answer) {
+        auto child = BenchChild::start({"/bin/sh", {"-c", "read line; echo '" + answer + "'"}, {}});
+        REQUIRE(child.ok());
+        return std::move(child).value();
+    };
+    CHECK(answering("times 0.5 1e-3").run(2).value() == std::vector<double>{0.5, 0.001});
+    for (const char* answer : {"times 0.5", "times 0.5 1 2", "times 0.5 x", "times 0.5 1x", "times 0.5 nan",
+                               "times", "time 0.5 1", "error no case is prepared", ""}) {
+        INFO(answer);
+        CHECK_FALSE(answering(answer).run(2).ok());
+    }
+    CHECK(answering("peak 4096").peak().value() == 4096);
+    for (const char* answer : {"peak", "peak much", "peak 4096 KiB"}) {
+        INFO(answer);
+        const auto peak = answering(answer).peak();
+        REQUIRE_FALSE(peak.ok());
+        CHECK(peak.error().what == "a measuring process told of its memory what cannot be read");
+    }
+    CHECK(answering("parts").parts("parts").value().empty());
+    CHECK(answering("parts gemm 3 0.25 rows 1 0.5").parts("parts").value().size() == 2);
+    for (const char* answer : {"parts gemm", "parts gemm 3", "parts gemm 3 0.25 rows", "parts gemm 0.25 3",
+                               "parts gemm 3 x", "part"}) {
+        INFO(answer);
+        CHECK_FALSE(answering(answer).parts("parts").ok());
+    }
+}
+
 TEST_CASE("a card that is not there is refused before anything is measured") {
     BenchProgram absent = worker();
     absent.arguments = {"--bench", "--device", "cuda:99"};
