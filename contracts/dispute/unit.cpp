@@ -2,6 +2,7 @@
 #include "contracts/dispute/unit.hpp"
 
 #include "contracts/base/check.hpp"
+#include "contracts/program/step_program.hpp"
 
 namespace assay::dispute {
 
@@ -30,36 +31,10 @@ bool has_referee(const program::StrategyRow& row, UnitKind kind) {
     return true;
 }
 
-namespace {
-
-/// What a step program follows from, and one.
-struct BuiltProgram {
-    program::ModelConfig model;
-    program::TrainConfig train;
-    program::Profile profile = program::Profile::kF32;
-    std::shared_ptr<const program::Program> program;
-};
-
-/// The step program of the job. A program of 1,024 layers takes some 20 ms to build, and every move of a game
-/// needs it twice, to be checked and to be carried out: each thread remembers the one that it built last. The
-/// value is that of the arguments in any case.
-std::shared_ptr<const program::Program> step_program(const program::JobSpec& spec) {
-    thread_local BuiltProgram last;
-    if (last.program == nullptr || last.model != spec.model || last.train != spec.train ||
-        last.profile != spec.profile) {
-        auto built = program::build_step_program(spec.model, spec.train, spec.profile);
-        last = {spec.model, spec.train, spec.profile,
-                std::make_shared<const program::Program>(std::move(built))};
-    }
-    return last.program;
-}
-
-}  // namespace
-
 UnitFacts::UnitFacts(const program::JobSpec& spec, const UnitClaim& claim) : spec_(spec), claim_(claim) {}
 
 const program::Program& UnitFacts::whole_program() const {
-    if (program_ == nullptr) program_ = step_program(spec_);
+    if (program_ == nullptr) program_ = program::step_program(spec_);
     return *program_;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "contracts/arithmetic/optimizer.hpp"
@@ -16,6 +17,10 @@ namespace assay::program {
 ///   are carried), the power by t−1 multiplications; one_minus_beta_k = 1 − beta_k;
 ///   lr(g) = learning_rate · (g + 1) / warmup_steps for global step g = round·inner_steps + step below
 ///   warmup_steps, then learning_rate; decay = lr(g) (unrounded) · weight_decay.
+///
+/// The table ends where every later correction is 1. For beta2 = 0.99999 that is after 1.7 million steps,
+/// some tens of milliseconds of work, and a game's move needs the table twice: so each thread remembers the
+/// one that it made last.
 class Schedule {
 public:
     /// For moments that restart every round. REQUIRES a TrainConfig that check_spec accepts.
@@ -35,10 +40,14 @@ private:
         float first;
         float second;
     };
+    using Table = std::vector<Corrections>;
     Schedule(const TrainConfig& train, std::uint64_t steps);
+    static Table table_of(double beta1, double beta2, std::uint64_t steps);
+    /// The same, if it is what this thread made last.
+    static std::shared_ptr<const Table> remembered(double beta1, double beta2, std::uint64_t steps);
 
     TrainConfig train_;
-    std::vector<Corrections> corrections_;
+    std::shared_ptr<const Table> corrections_;
 };
 
 }  // namespace assay::program

@@ -41,22 +41,6 @@ bool header_checks(ByteView header) {
            read_u32(header.subspan(4)) <= kMaxBlockBytes;
 }
 
-// True when a whole frame that checks begins anywhere in (offset, size): then what lies before it is damage
-// and not a torn tail, for only the last append can be torn.
-Outcome<bool> frame_follows(const LogFile& file, std::uint64_t offset, std::uint64_t size) {
-    ASSAY_ASSIGN(const Bytes rest, file.read(offset, static_cast<std::size_t>(size - offset)));
-    const ByteView view = rest;
-    for (std::size_t at = 1; at + kFrameHeaderSize <= view.size(); ++at) {
-        const ByteView header = view.subspan(at, kFrameHeaderSize);
-        if (!header_checks(header)) continue;
-        const std::size_t length = read_u32(header.subspan(4));
-        const ByteView after = view.subspan(at + kFrameHeaderSize);
-        if (length <= after.size() && base::crc32c(after.first(length)) == read_u32(header.subspan(8)))
-            return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 Bytes log_header(const Hash256& genesis) {
@@ -154,15 +138,38 @@ Outcome<void> BlockLog::handle_fault(FrameFault fault, std::uint64_t offset, std
     const std::string fix = "restore the log from a backup or from a follower";
     if (acknowledged && *acknowledged > height())
         return fail(ErrorKind::kVerification, where + " is damaged, and it was acknowledged", fix);
-    ASSAY_ASSIGN(const bool inside, frame_follows(*file_, offset, size));
-    if (inside) return fail(ErrorKind::kVerification, where + " is damaged, and blocks follow it", fix);
-    // The index is synced only after the log, so a crash tears one of them at most: when the index cannot say
-    // what was acknowledged, a frame of full length that does not check is taken for damage.
-    if (!acknowledged && fault != FrameFault::kShort)
-        return fail(ErrorKind::kVerification, where + " is damaged", fix);
+    // A file that ends inside a block ends inside its last append, which alone can be torn: nothing follows.
+    if (fault != FrameFault::kShort) {
+        // The index is synced after the log and before the next append. Only when the two agree can what
+        // follows be an append that nobody was told of.
+        if (!acknowledged || *acknowledged < height())
+            return fail(ErrorKind::kVerification, where + " is damaged", fix);
+        ASSAY_ASSIGN(const bool more, continues(fault, offset, size));
+        if (more) return fail(ErrorKind::kVerification, where + " is damaged, and bytes follow it", fix);
+    }
     note_ =
         where + " was never acknowledged; its torn " + std::to_string(size - offset) + " bytes were cut off";
     return cut(offset);
+}
+
+// Whether the file goes on behind the damaged block at `offset`. The block itself says where it ends: a
+// search for the frames of later blocks would find those that a sender put into a transaction.
+Outcome<bool> BlockLog::continues(FrameFault fault, std::uint64_t offset, std::uint64_t size) const {
+    const std::uint64_t left = size - offset;
+    if (left > kFrameHeaderSize + kMaxBlockBytes) return true;
+    if (fault == FrameFault::kPayload) {
+        ASSAY_ASSIGN(const Bytes header, file_->read(offset, kFrameHeaderSize));
+        return kFrameHeaderSize + read_u32(ByteView(header).subspan(4)) < left;
+    }
+    // The length is lost. A whole block behind it, which its own header commits to, tells it again.
+    ASSAY_ASSIGN(const Bytes tail, file_->read(offset, static_cast<std::size_t>(left)));
+    base::Decoder decoder(ByteView(tail).subspan(kFrameHeaderSize));
+    Block block;
+    decoder(block.header);
+    if (decoder.error() || block.header.height != height() + 1) return false;
+    decoder(block.signature, block.transactions);
+    return !decoder.error() && !decoder.rest().empty() &&
+           block.header.transactions_root == transactions_root(block.transactions);
 }
 
 Outcome<void> BlockLog::cut(std::uint64_t size) {

@@ -59,8 +59,9 @@ public:
     /// Opens or makes the log in `path`, and verifies every frame checksum. `acknowledged` is the last height
     /// that is known from elsewhere (the index) to be acknowledged. A tail that a crash left incomplete is
     /// cut off and described in note(). Damage anywhere else, or to an acknowledged block, fails with
-    /// kVerification, which names the block. Without `acknowledged`, a complete last frame with a bad
-    /// checksum counts as damage. `disk` must outlive the log.
+    /// kVerification, which names the block. What does not check and is not cut short by the file's end is a
+    /// torn tail only when `acknowledged` is the height of the block before it. No transaction's bytes decide
+    /// between the two, and no byte of a payload is read twice. `disk` must outlive the log.
     static Outcome<std::unique_ptr<BlockLog>> open(Disk& disk, const std::string& path,
                                                    const Hash256& genesis,
                                                    std::optional<std::uint64_t> acknowledged,
@@ -82,6 +83,7 @@ private:
     Outcome<void> scan(std::uint64_t size, std::optional<std::uint64_t> acknowledged);
     Outcome<void> handle_fault(FrameFault fault, std::uint64_t offset, std::uint64_t size,
                                std::optional<std::uint64_t> acknowledged);
+    Outcome<bool> continues(FrameFault fault, std::uint64_t offset, std::uint64_t size) const;
     Outcome<void> cut(std::uint64_t size);
     base::Failed<base::Error> stop(const base::Error& cause);
 

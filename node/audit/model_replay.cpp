@@ -270,10 +270,16 @@ Outcome<SharedDescriptor> ModelReplay::stored_base(std::uint32_t number) {
         if (!initial.ok() && !is_of_bytes(initial.error())) return base::failed(initial.error());
         return initial.ok() && initial->root == at.base_root ? initial->bytes : SharedDescriptor();
     }
-    SharedDescriptor file = bytes_.find(at.base_blob);
+    return base_file(at.base_blob, at.base_root);
+}
+
+// Null: it is not at hand, or is another state. A blob's name says nothing of the root that was claimed with
+// it.
+Outcome<SharedDescriptor> ModelReplay::base_file(const Hash256& blob, const Hash256& claimed) {
+    SharedDescriptor file = bytes_.find(blob);
     if (file == nullptr) return SharedDescriptor();
     ASSAY_ASSIGN(const auto root, root_of(frames::BulkKind::kBaseState, {file}));
-    return root == at.base_root ? file : SharedDescriptor();
+    return root == claimed ? file : SharedDescriptor();
 }
 
 void ModelReplay::remember_base(std::uint32_t number, const SharedDescriptor& base) {
@@ -331,7 +337,7 @@ Outcome<ModelReplay::Maybe<SharedDescriptor>> ModelReplay::merge(std::uint32_t n
     ASSAY_ASSIGN(const auto bytes, frames::read_all(*made.second.front(), frames::kMaxBulk));
     ASSAY_TRY(bytes_.keep(bytes));
     // From now on a file, and no memory.
-    SharedDescriptor kept = bytes_.find(at.result.base_blob);
+    ASSAY_ASSIGN(SharedDescriptor kept, base_file(at.result.base_blob, at.result.base_root));
     return Maybe<SharedDescriptor>{kept != nullptr ? std::move(kept) : made.second.front(), ""};
 }
 

@@ -102,6 +102,8 @@ private:
     base::Outcome<Maybe<frames::SharedDescriptor>> base_of(std::uint32_t round);
     void remember_base(std::uint32_t round, const frames::SharedDescriptor& base);
     base::Outcome<frames::SharedDescriptor> stored_base(std::uint32_t round);
+    base::Outcome<frames::SharedDescriptor> base_file(const base::Hash256& blob,
+                                                      const base::Hash256& claimed);
     base::Outcome<Maybe<frames::SharedDescriptor>> merge(std::uint32_t round,
                                                          const frames::SharedDescriptor& base);
     base::Outcome<Maybe<frames::SharedDescriptor>> update_of(std::uint32_t round, std::uint32_t slot);

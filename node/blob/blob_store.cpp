@@ -44,6 +44,9 @@ Outcome<FileHandle> open_blob(const Folder& root, const BlobId& id) {
 constexpr std::string_view kFormatFile = "format";
 constexpr std::string_view kFormat = "assay.blobs/v2\n";
 
+// Held by the store's own process.
+constexpr std::string_view kLockFile = "lock";
+
 bool has_blobs(const Folder& root) {
     const std::vector<std::string> names = root.names();
     return std::any_of(names.begin(), names.end(), [](const std::string& name) {
@@ -89,146 +92,13 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
     ASSAY_ASSIGN(Folder temporary, root.subfolder("new"));
     ASSAY_ASSIGN(Folder partial, root.subfolder("partial"));
     ASSAY_TRY(check_format(root, options.folder));
-    for (const std::string& name : temporary.names()) ASSAY_TRY(temporary.remove(name));
-    // Nobody knows any more what an evictable one was fetched for; of a blob that stays one is enough.
-    for (const std::string& name : partial.names()) {
-        if (!base::parse_hash(name)) ASSAY_TRY(partial.remove(name));
-    }
     auto state = std::make_unique<State>(options, std::move(root), std::move(temporary), std::move(partial));
-    for (const std::string& top : state->root.names()) {
-        if (top.size() != 2) continue;
-        ASSAY_ASSIGN(const Folder folder, state->root.subfolder(top));
-        for (const std::string& name : folder.names()) {
-            const auto id = base::parse_hash(top + name);
-            if (!id) continue;  // a marker, or nothing of ours
-            ASSAY_ASSIGN(const FileHandle file, folder.open_file(name, Access::kRead));
-            ASSAY_ASSIGN(const std::uint64_t size, file.size());
-            const Pin pin = folder.has(BlobName(*id).evictable()) ? Pin::kEvictable : Pin::kPinned;
-            const bool withheld = folder.has(BlobName(*id).withheld());
-            state->blobs[*id] = {*id, size, pin, withheld ? Serving::kWithheld : Serving::kServed};
-            state->used += size;
-        }
+    if (options.use == StoreUse::kOwn) {
+        ASSAY_ASSIGN(state->own, state->root.open_held(std::string(kLockFile)));
+        if (state->owns()) ASSAY_TRY(state->clean());
     }
+    ASSAY_TRY(state->look_around());
     return std::unique_ptr<BlobStore>(new BlobStore(std::move(state)));
-}
-
-Outcome<void> BlobStore::State::reserve(std::uint64_t bytes, Pin pin) {
-    const std::lock_guard lock(mutex);
-    if (bytes > options.blob_bytes_max) {
-        return fail(ErrorKind::kFailure,
-                    "a blob of " + std::to_string(bytes) + " bytes is above the limit of " +
-                        std::to_string(options.blob_bytes_max),
-                    "raise the limit, or split the data");
-    }
-    const auto disk_is_full = [&] {
-        const std::uint64_t free = root.free_bytes();
-        return free < bytes || free - bytes < options.free_bytes_min;
-    };
-    std::uint64_t left = bytes_left_behind();
-    const auto taken = [&] { return used + left + (pin == Pin::kEvictable ? evictable : 0); };
-    const auto quota_is_full = [&] { return taken() + bytes > options.quota_bytes; };
-    if (pin == Pin::kPinned && (quota_is_full() || disk_is_full())) {
-        for (const std::string& name : left_behind()) ASSAY_TRY(partial.remove(name));
-        left = 0;
-    }
-    for (auto next = blobs.begin();
-         pin == Pin::kPinned && next != blobs.end() && (quota_is_full() || disk_is_full());) {
-        const BlobInfo info = (next++)->second;
-        if (info.pin == Pin::kEvictable) ASSAY_TRY(erase(info.id));
-    }
-    if (quota_is_full()) {
-        return fail(ErrorKind::kFailure,
-                    "the blob store " + options.folder.string() + " is full (" + std::to_string(taken()) +
-                        " of " + std::to_string(options.quota_bytes) + " bytes)",
-                    "remove blobs that are no longer needed, or raise the quota");
-    }
-    if (disk_is_full()) {
-        return fail(ErrorKind::kFailure,
-                    "the disk of " + options.folder.string() + " is nearly full (" +
-                        std::to_string(root.free_bytes() >> 20) + " MiB free)",
-                    "free some disk space and try again");
-    }
-    reserved(pin) += bytes;
-    return {};
-}
-
-void BlobStore::State::release(std::uint64_t bytes, Pin pin) {
-    const std::lock_guard lock(mutex);
-    reserved(pin) -= bytes;
-}
-
-bool BlobStore::State::is_crowded() const {
-    const std::lock_guard lock(mutex);
-    return used + evictable > options.quota_bytes;
-}
-
-std::vector<std::string> BlobStore::State::left_behind() const {
-    std::vector<std::string> files = partial.names();
-    std::erase_if(files, [&](const std::string& name) {
-        return !name.ends_with(kEvictableEnding) || downloads.contains(name);
-    });
-    return files;
-}
-
-std::uint64_t BlobStore::State::bytes_left_behind() const {
-    std::uint64_t bytes = 0;
-    for (const std::string& name : left_behind()) {
-        const auto file = partial.open_file(name, Access::kRead);
-        if (!file.ok()) continue;
-        const auto size = file->size();
-        if (size.ok()) bytes += *size;
-    }
-    return bytes;
-}
-
-Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& name, const BlobId& id,
-                                      std::uint64_t size, Pin pin, Serving serving) {
-    const BlobName place(id);
-    ASSAY_ASSIGN(const Folder folder, root.subfolder(place.folder));
-    // Disk and map change together: an erase() in between would leave the map with a blob that is gone.
-    const std::lock_guard lock(mutex);
-    if (pin == Pin::kEvictable && used + evictable > options.quota_bytes) {
-        return fail(ErrorKind::kFailure, "blob " + id.hex() + " has made room for blobs that stay",
-                    "it is fetched again when there is room");
-    }
-    const auto known = blobs.find(id);
-    const bool stays = pin == Pin::kPinned || (known != blobs.end() && known->second.pin == Pin::kPinned);
-    // The mark comes first: a crash in between leaves no blob that is pinned for ever.
-    if (!stays) ASSAY_TRY(folder.replace(place.evictable(), {}));
-    // For the same reason: a crash in between gives nothing to peers.
-    const bool withheld = known == blobs.end() && serving == Serving::kWithheld;
-    if (withheld) ASSAY_TRY(folder.replace(place.withheld(), {}));
-    ASSAY_TRY(from.rename_to(name, folder, place.file));
-    reserved(pin) -= size;
-    shown.erase(id);
-    if (known == blobs.end()) {
-        blobs.emplace(id, BlobInfo{id, size, pin, withheld ? Serving::kWithheld : Serving::kServed});
-        used += size;
-    } else if (stays) {
-        known->second.pin = Pin::kPinned;
-    }
-    // What the disk says wrongly here is a blob that may be dropped after the next start: no loss.
-    if (stays) (void)folder.remove(place.evictable());
-    return {};
-}
-
-Outcome<void> BlobStore::State::erase(const BlobId& id) {
-    const auto found = blobs.find(id);
-    if (found == blobs.end()) return {};
-    const BlobName name(id);
-    ASSAY_ASSIGN(const Folder folder, root.subfolder(name.folder));
-    ASSAY_TRY(folder.remove(name.file));
-    ASSAY_TRY(folder.remove(name.evictable()));
-    ASSAY_TRY(folder.remove(name.withheld()));
-    used -= found->second.size;
-    blobs.erase(found);
-    leaves.erase(id);
-    return {};
-}
-
-std::string BlobStore::State::temporary_name() {
-    const std::lock_guard lock(mutex);
-    return std::to_string(++serial);
 }
 
 Outcome<BlobId> BlobStore::put(ByteView content, Serving serving) {
@@ -239,17 +109,17 @@ Outcome<BlobId> BlobStore::put(ByteView content, Serving serving) {
         return id;
     }
     ASSAY_TRY(state_->reserve(content.size()));
-    const std::string name = state_->temporary_name();
+    FreshFile fresh;
     const auto store = [&]() -> Outcome<void> {
-        ASSAY_ASSIGN(FileHandle file, state_->temporary.open_file(name, Access::kCreateNew));
-        ASSAY_TRY(file.write_at(0, content));
-        ASSAY_TRY(file.sync());
-        return state_->adopt(state_->temporary, name, id, content.size(), Pin::kPinned, serving);
+        ASSAY_ASSIGN(fresh, state_->temporary.make_fresh());
+        ASSAY_TRY(fresh.file.write_at(0, content));
+        ASSAY_TRY(fresh.file.sync());
+        return state_->adopt(state_->temporary, fresh.name, id, content.size(), Pin::kPinned, serving);
     };
     const auto stored = store();
     if (stored) return id;
     state_->release(content.size());
-    (void)state_->temporary.remove(name);  // the first error is the one to tell
+    if (fresh.file.ok()) (void)state_->temporary.remove(fresh.name);  // the first error is the one to tell
     return base::failed(stored.error());
 }
 
@@ -262,24 +132,24 @@ Outcome<BlobId> BlobStore::put_file(const std::filesystem::path& path) {
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     ASSAY_TRY(state_->reserve(size));
-    const std::string name = state_->temporary_name();
+    FreshFile fresh;
     const auto store = [&]() -> Outcome<BlobId> {
-        ASSAY_ASSIGN(FileHandle file, state_->temporary.open_file(name, Access::kCreateNew));
+        ASSAY_ASSIGN(fresh, state_->temporary.make_fresh());
         Leaves leaves;
         for (std::uint64_t at = 0; at < size; at += kChunkBytes) {
             ASSAY_ASSIGN(const Bytes chunk, source.read_at(at, std::min(kChunkBytes, size - at)));
             leaves.push_back(base::blob_chunk_hash(chunk));
-            ASSAY_TRY(file.write_at(at, chunk));
+            ASSAY_TRY(fresh.file.write_at(at, chunk));
         }
-        ASSAY_TRY(file.sync());
+        ASSAY_TRY(fresh.file.sync());
         const BlobId id = base::merkle_root(leaves);
-        ASSAY_TRY(state_->adopt(state_->temporary, name, id, size));
+        ASSAY_TRY(state_->adopt(state_->temporary, fresh.name, id, size));
         return id;
     };
     auto stored = store();
     if (stored) return stored;
     state_->release(size);
-    (void)state_->temporary.remove(name);
+    if (fresh.file.ok()) (void)state_->temporary.remove(fresh.name);
     return stored;
 }
 
@@ -351,10 +221,16 @@ Outcome<Bytes> BlobStore::read_chunk(const BlobId& id, std::uint64_t index) cons
     return chunk;
 }
 
-Outcome<Bytes> BlobStore::read(const BlobId& id) const {
+Outcome<Bytes> BlobStore::read(const BlobId& id, std::uint64_t most) const {
     if (!has(id)) return not_here(id);
     ASSAY_ASSIGN(const FileHandle file, open_blob(state_->root, id));
     ASSAY_ASSIGN(const std::uint64_t bytes, file.size());
+    if (bytes > most) {
+        return fail(ErrorKind::kVerification,
+                    "blob " + id.hex() + " has " + std::to_string(bytes) +
+                        " bytes, and what it is wanted for has at most " + std::to_string(most),
+                    "whoever named the blob named the wrong one");
+    }
     ASSAY_ASSIGN(Bytes content, file.read_at(0, bytes));
     if (base::blob_id(content) != id) return damaged(id);
     return content;
@@ -404,7 +280,7 @@ Outcome<void> BlobStore::set_pin(const BlobId& id, Pin pin) {
 Outcome<void> BlobStore::remove(const BlobId& id) {
     const std::lock_guard lock(state_->mutex);
     const std::string unfinished = partial_name(id, Pin::kEvictable);
-    if (!state_->downloads.contains(unfinished)) ASSAY_TRY(state_->partial.remove(unfinished));
+    if (!state_->downloads.contains(unfinished)) ASSAY_TRY(state_->partial.remove_unheld(unfinished));
     if (!state_->blobs.contains(id)) return not_here(id);
     return state_->erase(id);
 }
@@ -421,7 +297,7 @@ Outcome<void> BlobStore::pin_only(const std::set<BlobId>& ids) {
         const auto id = base::parse_hash(name);
         if (!id || ids.contains(*id) || state_->downloads.contains(name)) continue;
         state_->shown.erase(*id);
-        if (const auto removed = state_->partial.remove(name); !removed.ok()) all = removed;
+        if (const auto removed = state_->partial.remove_unheld(name); !removed.ok()) all = removed;
     }
     return all;
 }

@@ -18,11 +18,16 @@ namespace assay::node {
 
 inline constexpr std::uint64_t kChunkBytes = 1024 * 1024;
 
+/// Whose store it is to a process. The store's own removes what earlier processes did not finish, and drops
+/// evictable blobs for such as are to stay. Those beside it read, and add what there is room for.
+enum class StoreUse : std::uint8_t { kOwn, kBeside };
+
 struct BlobStoreOptions {
     std::filesystem::path folder;                 ///< created when missing, mode 0700
     std::uint64_t quota_bytes = 64ULL << 30;      ///< all blobs together, unfinished ones included
     std::uint64_t free_bytes_min = 256ULL << 20;  ///< nothing is added below this much free disk
     std::uint64_t blob_bytes_max = 16ULL << 30;   ///< one blob
+    StoreUse use = StoreUse::kOwn;                ///< kBeside for commands: in their home a role may run
 };
 
 struct BlobInfo {
@@ -34,11 +39,13 @@ struct BlobInfo {
 
 class PartialBlob;
 
-/// Thread-safe; one per folder and process. Errors: kFailure (disk, quota), kNotFound, kVerification.
+/// Thread-safe. One in a folder is the store's own, as long as it lives, and others are beside it, in this
+/// process or in others. Each knows the blobs that were there when it was opened, and its own. Errors:
+/// kFailure (disk, quota), kNotFound, kVerification.
 class BlobStore final : public BlobService {
 public:
-    /// Opens the store. Removes what earlier processes did not finish, except downloads of blobs that are to
-    /// stay.
+    /// Opens the store; as one beside another when that is the store's own. The store's own removes what
+    /// earlier processes did not finish, except downloads of blobs that are to stay.
     static base::Outcome<std::unique_ptr<BlobStore>> open(const BlobStoreOptions& options);
     ~BlobStore() override;
 
@@ -53,8 +60,9 @@ public:
     [[nodiscard]] bool has(const BlobId& id) const;
     [[nodiscard]] bool is_evictable(const BlobId& id) const;  ///< false for one that is not here
     base::Outcome<std::uint64_t> size(const BlobId& id) const;
-    /// The whole blob, verified against its id. kVerification when the disk no longer holds what was stored.
-    base::Outcome<base::Bytes> read(const BlobId& id) const;
+    /// The whole blob, verified against its id. kVerification when the disk no longer holds what was stored,
+    /// or, before a byte is read, when it has more than `most`.
+    base::Outcome<base::Bytes> read(const BlobId& id, std::uint64_t most = UINT64_MAX) const;
     /// One chunk, verified (the leaf hashes are read and checked once per open blob).
     base::Outcome<base::Bytes> read_chunk(const BlobId& id, std::uint64_t index) const;
     /// Writes a verified copy to `target`, which it replaces atomically.

@@ -31,6 +31,19 @@ Outcome<void> check_size(const BlobId& id, const BlobDescription& description, c
                 "whoever named the blob named the wrong one, or this holder lies");
 }
 
+FetchEnd end_download(const BlobStore& store, const BlobId& id, PartialBlob& download) {
+    if (store.has(id)) return {};
+    if (download.next_missing()) {
+        return fail(ErrorKind::kUnreachable,
+                    "blob " + id.hex() + " came from elsewhere and was dropped before it could be read",
+                    "fetch it again; the store needs more room");
+    }
+    // Every chunk was right when it came: what fails from here on is our own disk.
+    const auto finished = download.finish();
+    if (finished.ok()) return {};
+    return base::failed(FetchFailure(finished.error(), FetchFault::kOwnStore));
+}
+
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -114,11 +127,7 @@ FetchEnd fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoi
         const auto attempt = [&]() -> FetchEnd {
             ASSAY_ASSIGN(const auto holder, connect(holders[i]));
             ASSAY_TRY(take_from(store, id, *holder, terms, others, partial, stop, report));
-            if (store.has(id)) return {};
-            // Every chunk was right when it came: what fails from here on is our own disk.
-            const auto finished = partial->finish();
-            if (finished.ok()) return {};
-            return base::failed(FetchFailure(finished.error(), FetchFault::kOwnStore));
+            return end_download(store, id, *partial);
         };
         const FetchEnd result = attempt();
         if (!result) report.failure = result.error();

@@ -56,11 +56,7 @@ public:
         }
         return true;
     }
-    FetchEnd finish() {
-        const auto finished = partial_->finish();
-        if (finished.ok()) return {};
-        return base::failed(FetchFailure(finished.error(), FetchFault::kOwnStore));
-    }
+    FetchEnd finish() { return end_download(store_, id_, *partial_); }
 
 private:
     FetchEnd begin(const BlobDescription& description) {

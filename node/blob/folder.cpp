@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -32,6 +33,15 @@ base::Failed<base::Error> io_error(const std::string& what, int reason) {
 bool single_name(const std::string& name) {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
            name.find('\0') == std::string::npos;
+}
+
+/// Names that are tried for one new file. A process that is killed leaves one for each of its threads.
+constexpr int kNameTries = 10'000;
+
+/// Whether somebody else holds a file; if not, the descriptor does from now on. On a disk without such locks
+/// nobody is known to hold anything.
+bool others_hold(const FileHandle& file) {
+    return flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 }  // namespace
@@ -136,14 +146,49 @@ Outcome<Bytes> Folder::read(const std::string& name) const {
     return file.read_at(0, static_cast<std::size_t>(size));
 }
 
-Outcome<void> Folder::replace(const std::string& name, ByteView content) const {
+Outcome<FreshFile> Folder::make_fresh(const std::string& before, const std::string& after) const {
     static std::atomic<std::uint64_t> serial{0};
-    const std::string temporary = "new-" + std::to_string(getpid()) + "-" + std::to_string(++serial) + ".tmp";
-    ASSAY_ASSIGN(FileHandle file, open_file(temporary, Access::kCreateNew));
-    auto written = file.write_at(0, content);
-    if (written) written = file.sync();
-    if (written) written = rename_to(temporary, *this, name);
-    if (!written) unlinkat(handle_.get(), temporary.c_str(), 0);
+    std::string name;
+    for (int tries = 0; tries < kNameTries; ++tries) {
+        name = before + std::to_string(getpid()) + "-" + std::to_string(++serial) + after;
+        constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+        FileHandle file(openat(handle_.get(), name.c_str(), kFlags, 0600));
+        if (file.ok()) {
+            (void)others_hold(file);  // it is new: at most a cleaning beside it looks at it
+            return FreshFile{name, std::move(file)};
+        }
+        if (errno != EEXIST) return trouble("make", name);
+    }
+    return fail(ErrorKind::kFailure,
+                "cannot make " + (path_ / name).string() + ": it is there already, and so are " +
+                    std::to_string(kNameTries - 1) + " before it",
+                "remove what killed processes left there");
+}
+
+Outcome<std::optional<FileHandle>> Folder::open_held(const std::string& name) const {
+    ASSAY_ASSIGN(FileHandle file, open_file(name, Access::kCreate));
+    if (others_hold(file)) return std::optional<FileHandle>();
+    // Whoever held it until now may have moved or removed it.
+    struct stat opened {};
+    struct stat named {};
+    const bool same = fstat(file.get(), &opened) == 0 &&
+                      fstatat(handle_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    return same ? std::optional<FileHandle>(std::move(file)) : std::nullopt;
+}
+
+Outcome<void> Folder::remove_unheld(const std::string& name) const {
+    const auto file = open_file(name, Access::kRead);
+    if (file.ok() && others_hold(*file)) return {};
+    return remove(name);
+}
+
+Outcome<void> Folder::replace(const std::string& name, ByteView content) const {
+    ASSAY_ASSIGN(FreshFile fresh, make_fresh("new-", ".tmp"));
+    auto written = fresh.file.write_at(0, content);
+    if (written) written = fresh.file.sync();
+    if (written) written = rename_to(fresh.name, *this, name);
+    if (!written) unlinkat(handle_.get(), fresh.name.c_str(), 0);
     return written;
 }
 

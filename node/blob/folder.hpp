@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ private:
     int fd_ = -1;
 };
 
+/// A file that was made under a name of its own.
+struct FreshFile {
+    std::string name;
+    FileHandle file;
+};
+
 /// How a file is opened.
 enum class Access : std::uint8_t { kRead, kReadWrite, kCreate, kCreateNew };
 
@@ -50,7 +57,16 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     base::Outcome<Folder> subfolder(const std::string& name) const;  ///< created when missing
     base::Outcome<FileHandle> open_file(const std::string& name, Access access) const;
-    base::Outcome<base::Bytes> read(const std::string& name) const;  ///< kNotFound when absent
+    /// Makes a file whose name is the process's number and a count, between `before` and `after`. Names that
+    /// are taken are passed over: where processes of one folder have equal numbers, as in containers or after
+    /// a restart of one, another's files, and those of a killed process, stay as they are. Held as by
+    /// open_held().
+    base::Outcome<FreshFile> make_fresh(const std::string& before = {}, const std::string& after = {}) const;
+    /// Opens a file, or makes it, and holds it until it is closed. Nothing when somebody else holds it, in
+    /// this process or another.
+    base::Outcome<std::optional<FileHandle>> open_held(const std::string& name) const;
+    base::Outcome<void> remove_unheld(const std::string& name) const;  ///< success when it is held, and stays
+    base::Outcome<base::Bytes> read(const std::string& name) const;    ///< kNotFound when absent
     base::Outcome<void> replace(const std::string& name, base::ByteView content) const;
     base::Outcome<void> remove(const std::string& name) const;  ///< success when absent
     /// Moves a file atomically and replaces one of the new name; both folders are synced.

@@ -13,13 +13,46 @@ struct PartialBlob::State {
     BlobStore::State& store;
     BlobId id;
     Leaves leaves;
-    FileHandle file;
-    std::vector<bool> present;
+    Pin pin = Pin::kPinned;
+    FileHandle file = {};
+    std::string name = {};  ///< of `file`; marked in `store.downloads`
+    std::size_t next = 0;   ///< number of the name to try after `name`
+    bool placed = false;    ///< whether `file` still has its place under `name`
+    std::vector<bool> present = {};
     std::uint64_t first_missing = 0;
     std::uint64_t reserved = 0;
-    Pin pin = Pin::kPinned;
-    std::string name;  ///< of `file`
+
+    Outcome<void> mark();
+    Outcome<void> open_file();
+    [[nodiscard]] bool is_first() const { return name == partial_name(id, pin); }
 };
+
+/// Marks the next name that no other download of this process has. kFailure when there is none.
+Outcome<void> PartialBlob::State::mark() {
+    const std::lock_guard lock(store.mutex);
+    store.downloads.erase(name);
+    name.clear();
+    const std::size_t most = pin == Pin::kPinned ? kMostDownloads : 1;
+    while (next < most) {
+        const std::string tried = next == 0 ? partial_name(id, pin) : further_name(id, next);
+        ++next;
+        if (!store.downloads.insert(tried).second) continue;
+        name = tried;
+        return {};
+    }
+    return fail(ErrorKind::kFailure, "blob " + id.hex() + " is being fetched already", "wait for it");
+}
+
+/// Opens the file of the marked name, or of a later one where another process holds that.
+Outcome<void> PartialBlob::State::open_file() {
+    while (!placed) {
+        ASSAY_ASSIGN(auto opened, store.partial.open_held(name));
+        placed = opened.has_value();
+        if (placed) file = *std::move(opened);
+        if (!placed) ASSAY_TRY(mark());
+    }
+    return {};
+}
 
 PartialBlob::PartialBlob(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
@@ -28,11 +61,13 @@ PartialBlob::~PartialBlob() {
     const bool in_the_way = state_->pin == Pin::kEvictable && store.is_crowded();
     store.release(state_->reserved, state_->pin);
     const std::lock_guard lock(store.mutex);
-    store.downloads.erase(state_->name);
-    const bool further =
-        state_->pin == Pin::kPinned && state_->name != partial_name(state_->id, Pin::kPinned);
     const bool needless = store.blobs.contains(state_->id);  // another download was quicker
-    if (in_the_way || further || needless) (void)store.partial.remove(state_->name);
+    // Under the name of a file that has lost its place another process may have one by now.
+    if (state_->placed && (in_the_way || !state_->is_first() || needless)) {
+        (void)store.partial.remove(state_->name);
+    }
+    state_->file = {};  // before the mark goes: whoever sets it next finds a file that nobody holds
+    store.downloads.erase(state_->name);
     if (needless) store.shown.erase(state_->id);
 }
 
@@ -45,31 +80,20 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
         return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
                     "take it from another holder");
     }
-    std::string name = partial_name(id, pin);
-    {
-        const std::lock_guard lock(state_->mutex);
-        bool free = state_->downloads.insert(name).second;
-        for (std::size_t open = 1; !free && pin == Pin::kPinned && open < kMostDownloads; ++open) {
-            name = further_name(id, open);
-            free = state_->downloads.insert(name).second;
-        }
-        if (!free) {
-            return fail(ErrorKind::kFailure, "blob " + id.hex() + " is being fetched already", "wait for it");
-        }
-    }
-    // From here on the object undoes the mark.
+    // The object undoes what is marked and reserved.
     std::unique_ptr<PartialBlob> partial(new PartialBlob(std::make_unique<PartialBlob::State>(
-        PartialBlob::State{*state_, id, leaves, {}, {}, 0, 0, pin, name})));
+        PartialBlob::State{.store = *state_, .id = id, .leaves = leaves, .pin = pin})));
     PartialBlob::State& state = *partial->state_;
+    ASSAY_TRY(state.mark());
     ASSAY_TRY(state_->reserve(leaves.size() * kChunkBytes, pin));
     state.reserved = leaves.size() * kChunkBytes;
-    ASSAY_ASSIGN(state.file, state_->partial.open_file(name, Access::kCreate));
+    ASSAY_TRY(state.open_file());
     state.present.assign(leaves.size(), false);
     // What an earlier process left counts only as far as it has the right hashes.
     ASSAY_ASSIGN(const Leaves found, hash_chunks(state.file));
     for (std::size_t i = 0; i < leaves.size() && i < found.size(); ++i)
         state.present[i] = found[i] == leaves[i];
-    if (name == partial_name(id, Pin::kPinned)) {
+    if (pin == Pin::kPinned && state.is_first()) {
         const std::lock_guard lock(state_->mutex);
         const bool shown = showing == Showing::kShown || state_->shown.contains(id);
         if (shown) state_->shown[id] = {description.size, leaves, state.present};
@@ -107,7 +131,7 @@ Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
     }
     ASSAY_TRY(state_->file.write_at(index * kChunkBytes, chunk));
     state_->present[index] = true;
-    if (state_->name == partial_name(state_->id, Pin::kPinned)) {
+    if (state_->pin == Pin::kPinned && state_->is_first()) {
         const std::lock_guard lock(state_->store.mutex);
         const auto shown = state_->store.shown.find(state_->id);
         if (shown != state_->store.shown.end()) shown->second.held[index] = true;
@@ -127,6 +151,7 @@ Outcome<void> PartialBlob::finish() {
             state_->store.shown.erase(state_->id);
         }
         (void)state_->store.partial.remove(state_->name);
+        state_->placed = false;
         return fail(ErrorKind::kVerification,
                     "blob " + state_->id.hex() + " changed on disk while it was fetched",
                     "fetch it again; check the disk");
@@ -136,6 +161,7 @@ Outcome<void> PartialBlob::finish() {
     state_->reserved = size;
     ASSAY_TRY(state_->store.adopt(state_->store.partial, state_->name, state_->id, size, state_->pin));
     state_->reserved = 0;
+    state_->placed = false;
     return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct BlobStore::State {
 
     BlobStoreOptions options;
     Folder root, temporary, partial;
+    std::optional<FileHandle> own;  ///< the lock file, of the store's own process
 
     mutable std::mutex mutex;  ///< guards all below
     std::map<BlobId, BlobInfo> blobs;
@@ -35,10 +37,16 @@ struct BlobStore::State {
     std::map<BlobId, BlobDescription> shown;
     std::uint64_t used = 0;       ///< bytes of blobs, and reservations of what will be pinned
     std::uint64_t evictable = 0;  ///< reservations of open evictable downloads; they displace nothing
-    std::uint64_t serial = 0;
 
-    /// Reserves `bytes`; release() undoes it. To make room for pinned blobs, drops evictable downloads that
-    /// are not open, and then evictable blobs.
+    /// Whether blobs, and what other processes left, may be removed here.
+    [[nodiscard]] bool owns() const { return own.has_value(); }
+    /// Removes what earlier processes did not finish, except downloads of blobs that are to stay.
+    base::Outcome<void> clean() const;
+    /// Fills `blobs` and `used` from the disk.
+    base::Outcome<void> look_around();
+
+    /// Reserves `bytes`; release() undoes it. To make room for pinned blobs, a store's own process drops
+    /// evictable downloads that are not open, and then evictable blobs.
     base::Outcome<void> reserve(std::uint64_t bytes, Pin pin = Pin::kPinned);
     void release(std::uint64_t bytes, Pin pin = Pin::kPinned);
     /// Whether open evictable downloads take room that pinned blobs need, and have to end.
@@ -47,7 +55,6 @@ struct BlobStore::State {
     /// kFailure for an evictable blob that has no room any more.
     base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id,
                               std::uint64_t size, Pin pin = Pin::kPinned, Serving serving = Serving::kServed);
-    std::string temporary_name();
 
     // REQUIRE mutex held.
     base::Outcome<void> erase(const BlobId& id);

@@ -32,16 +32,19 @@ void FollowingRole::keep_receipt(base::ByteView encoded) {
 void FollowingRole::step_all(std::span<const RoleEvent> events) {
     bool plans = false;
     for (const RoleEvent& event : events) plans = take(event) || plans;
-    if (!plans) return;
+    if (!plans || failed_) return;
     // Acting on an old state would offer what is long done.
     if (height() < parts_.start_height) return;
     // An older program's records are nobody's to read until the ledger's next block migrates them.
     if (contracts::schema_of(state()) != contracts::kSchemaVersion) return;
     if (!std::exchange(plans_, true)) read_unsound_notes();
     forget_doubted();
+    if (failed_) return;
     sender_.begin(height());
     plan();
-    sender_.pump(state(), height());
+    // The process goes on to the end of this call: what rests on a note that was not written must not be
+    // sent.
+    if (!failed_) sender_.pump(state(), height());
 }
 
 bool FollowingRole::take(const RoleEvent& event) {
@@ -166,6 +169,7 @@ std::string_view to_text(OwnFailure why) {
 }
 
 void FollowingRole::fail_with(OwnFailure why, const base::Error& error) {
+    failed_ = true;
     log().error("the role ends for " + std::string(to_text(why)));
     parts_.finish(error);
 }

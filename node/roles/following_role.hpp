@@ -98,8 +98,9 @@ protected:
                    const std::function<void(const contracts::Job&)>& round);
 
     base::Hash256 random_hash();
-    /// Ends the role for a failure of its own machine. Nothing that a peer, a job or a worker's answer brings
-    /// may end a role in another way, so every call names which OwnFailure it is.
+    /// Ends the role for a failure of its own machine. It plans and sends nothing from then on. Nothing that
+    /// a peer, a job or a worker's answer brings may end a role in another way, so every call names which
+    /// OwnFailure it is.
     void fail_with(OwnFailure why, const base::Error& error);
 
 private:
@@ -128,6 +129,7 @@ private:
     Requests requests_;
     TxSender sender_;
     bool plans_ = false;             ///< state() can be planned from
+    bool failed_ = false;            ///< fail_with() was called
     std::set<std::string> unsound_;  ///< devices found unsound by this process
     std::set<std::string> doubted_;  ///< of this and earlier processes: their work is not forgotten yet
 };

@@ -84,6 +84,8 @@ void GamePlayer::look(const contracts::StateView& state) {
         if (game && game->is_open()) return false;
         if (game) entry.second->game = *game;
         if (game) end_play(state, *entry.second);
+        // Only the play whose request is at work has one.
+        if (asked_ && entry.second->ask) seams_.worker.cancel(*asked_);
         return true;
     });
     needed_.clear();

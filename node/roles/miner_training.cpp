@@ -165,6 +165,7 @@ std::vector<frames::Drill> MinerRole::drills_of(std::uint32_t round) const {
 void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     const auto training = training_.find(key);
     const bool whole = training != training_.end() && training->second.from == 0;
+    const bool resumed = training != training_.end() && training->second.from != 0;
     if (answer.last && training != training_.end()) training_.erase(training);
     SlotWork& work = work_of(key);
     const bool refused = std::holds_alternative<frames::Refusal>(answer.message);
@@ -181,6 +182,8 @@ void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer)
         // Its round has gone on, or its states were not stored: who cancelled it knows why.
         if (refusal->reason == frames::RefusalReason::kCancelled) return;
         if (remedy == Remedy::kAgain) return log().warn(text + "; it is tried again");
+        if (resumed && refusal->reason == frames::RefusalReason::kBadBytes)
+            return lose_boundaries(work, refusal->text);
         log().error(text);
         failed_.insert(key);
         return;
@@ -204,6 +207,16 @@ void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     note_device(work, answer.device);
     store(work);
     measure(work);
+}
+
+void MinerRole::lose_boundaries(SlotWork& work, const std::string& why) {
+    std::set<BlobId> files(work.boundary_blobs.begin(), work.boundary_blobs.end());
+    add_arrays(parts().files, files);
+    // A file that is here is not written again: what has changed must go first.
+    for (const BlobId& file : files) {
+        if (!parts().files.is_intact(file)) parts().files.drop(file);
+    }
+    lose(work, why);
 }
 
 void MinerRole::stop_training(const SlotWork& work) {
@@ -268,7 +281,10 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer, bool wh
     work.start = trained.start;
     work.salt = random_hash();
     work.complete = true;
-    store(work);
+    if (!store(work)) {
+        work.complete = false;
+        return;
+    }
     log().info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
                std::to_string(trained.nanoseconds / 1'000'000) + " ms");
     if (whole && !trained.trace.divergence) measure_slot(work, trained.nanoseconds);

@@ -3,6 +3,7 @@
 // loop.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -15,10 +16,17 @@
 
 namespace assay::node {
 
+/// Bytes of blocks that may wait for a role. It executes most blocks more slowly than its port fetches them:
+/// without a limit, a role that is far behind would have the whole chain in memory.
+inline constexpr std::size_t kBlocksQueuedMax = std::size_t{64} << 20;
+
 /// Submissions keep the order in which they were requested, because nonces follow it; reads do not wait for
 /// them. A broken subscription is resumed after one second, as often as it breaks, with LedgerLost for each
-/// break. `service` and `loop` must outlive the port; its destructor waits for the call in progress.
-std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop);
+/// break. While blocks of more than `queued_max` bytes wait for the role, the port has no subscription and
+/// asks for no block; it goes on when half of them are taken. The subscription ends with the loop.
+/// `service` and `loop` must outlive the port; its destructor waits for the call in progress.
+std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop,
+                                             std::size_t queued_max = kBlocksQueuedMax);
 
 /// Makes the client of one holder; its bytes count as `traffic`.
 using ConnectFor =

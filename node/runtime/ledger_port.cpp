@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "node/runtime/ledger_link.hpp"
+#include "node/runtime/queued_bytes.hpp"
 #include "node/runtime/strand_thread.hpp"
 
 namespace assay::node {
@@ -12,7 +13,8 @@ constexpr auto kReconnectAfter = std::chrono::seconds(1);
 
 class LoopLedgerPort final : public LedgerPort {
 public:
-    LoopLedgerPort(LedgerService& service, Loop& loop) : service_(service), loop_(loop) {}
+    LoopLedgerPort(LedgerService& service, Loop& loop, std::size_t queued_max)
+        : service_(service), loop_(loop), queued_(queued_max) {}
 
     void submit(RequestId request, Bytes signed_transaction) override {
         submissions_.add([this, request, bytes = std::move(signed_transaction)](const std::stop_token&) {
@@ -34,7 +36,9 @@ public:
         subscription_.request_stop();
         subscription_ = std::stop_source();
         blocks_.add([this, from_height, delay_ms, mine = subscription_](const std::stop_token& all) mutable {
-            const std::stop_callback with_all(all, [&mine] { mine.request_stop(); });
+            const auto end = [&mine] { mine.request_stop(); };
+            const std::stop_callback with_all(all, end);
+            const std::stop_callback with_loop(loop_.stopped(), end);
             follow(from_height, std::chrono::milliseconds(delay_ms), mine.get_token());
         });
     }
@@ -49,18 +53,27 @@ private:
         }
         while (!stop.stop_requested()) {
             base::Error trouble{base::ErrorKind::kUnreachable, "the ledger node ended the subscription", {}};
+            bool full = false;
             const auto ended = service_.subscribe(height, stop, [&](const BlockNotice& notice) {
+                full = queued_.full();
+                if (full) return false;
                 auto block = service_.block(notice.height);
                 if (!block) {
                     trouble = block.error();
                     return false;
                 }
                 if (stop.stop_requested()) return false;
-                loop_.post(RoleEvent(BlockSeen{notice.height, *std::move(block)}));
+                auto counted = queued_.add(sizeof(RoleEvent) + block->capacity());
+                loop_.post(RoleEvent(BlockSeen{notice.height, *std::move(block)}), std::move(counted));
                 height = notice.height + 1;
                 return true;
             });
             if (stop.stop_requested()) return;
+            if (full) {
+                // Without a subscription: the server cuts one whose blocks nobody takes.
+                queued_.wait_for_room(stop);
+                continue;
+            }
             loop_.post(RoleEvent(LedgerLost{ended ? trouble : ended.error()}));
             std::unique_lock lock(mutex);
             wake.wait_for(lock, stop, kReconnectAfter, [] { return false; });
@@ -69,14 +82,15 @@ private:
 
     LedgerService& service_;
     Loop& loop_;
+    QueuedBytes queued_;             ///< blocks that the role has not taken
     std::stop_source subscription_;  ///< the running one's
     StrandThread submissions_, reads_, blocks_;
 };
 
 }  // namespace
 
-std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop) {
-    return std::make_unique<LoopLedgerPort>(service, loop);
+std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop, std::size_t queued_max) {
+    return std::make_unique<LoopLedgerPort>(service, loop, queued_max);
 }
 
 }  // namespace assay::node

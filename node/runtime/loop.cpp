@@ -3,7 +3,6 @@
 
 #include <sys/random.h>
 
-#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -93,7 +92,7 @@ struct Loop::State final : public Timers {
     boost::asio::io_context context{1};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay{context.get_executor()};
     boost::asio::steady_timer earliest{context};
-    std::atomic<bool> stopped = false;
+    std::stop_source stopped;
 
     Role* role = nullptr;
     std::set<std::pair<std::uint64_t, TimerId>> due;
@@ -105,12 +104,12 @@ Loop::Loop() : state_(std::make_unique<State>()) {}
 Loop::~Loop() = default;
 
 void Loop::post(std::function<void()> work) {
-    if (!state_->stopped) boost::asio::post(state_->context, std::move(work));
+    if (!state_->stopped.stop_requested()) boost::asio::post(state_->context, std::move(work));
 }
 
-void Loop::post(RoleEvent event) {
-    post([this, held = std::make_shared<const RoleEvent>(std::move(event))] {
-        if (state_->role != nullptr) state_->role->step(*held);
+void Loop::post(RoleEvent event, std::shared_ptr<const void> held) {
+    post([this, held = std::move(held), queued = std::make_shared<const RoleEvent>(std::move(event))] {
+        if (state_->role != nullptr) state_->role->step(*queued);
     });
 }
 
@@ -122,9 +121,11 @@ void Loop::run() {
 }
 
 void Loop::stop() {
-    state_->stopped = true;
+    state_->stopped.request_stop();
     state_->context.stop();
 }
+
+std::stop_token Loop::stopped() const { return state_->stopped.get_token(); }
 
 Timers& Loop::timers() { return *state_; }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "contracts/base/error.hpp"
@@ -12,7 +13,7 @@
 
 namespace assay::node {
 
-/// post() and stop() are thread-safe; the rest belongs to the thread that calls run().
+/// post(), stop() and stopped() are thread-safe; the rest belongs to the thread that calls run().
 class Loop {
 public:
     Loop();
@@ -22,8 +23,9 @@ public:
 
     /// Runs `work` on the strand, after everything posted before it. Dropped after stop().
     void post(std::function<void()> work);
-    /// Posts role.step(event); `attach` must have been called.
-    void post(RoleEvent event);
+    /// Posts role.step(event); `attach` must have been called. `held` is let go when the role has taken the
+    /// event, when the event is dropped, or with the loop.
+    void post(RoleEvent event, std::shared_ptr<const void> held = nullptr);
 
     /// The role that gets posted events and fired timers; must outlive run().
     void attach(Role& role);
@@ -33,6 +35,8 @@ public:
     void run();
     /// Makes run() return after the present item. Drops what is queued and what is posted later.
     void stop();
+    /// Requested by stop(), which runs the callbacks. For threads that would wait for the role.
+    [[nodiscard]] std::stop_token stopped() const;
 
     [[nodiscard]] Timers& timers();  ///< its timers fire as TimerFired on the strand
 

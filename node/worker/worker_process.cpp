@@ -192,8 +192,14 @@ private:
         return {};
     }
 
+    /// Does nothing where the next request opens another job: the open one may be what cannot be opened
+    /// again.
     Outcome<void> reopen_job() {
-        if (!job_) return {};
+        const QueuedRequest* const next = queue_.front();
+        const bool opens_another = next != nullptr &&
+                                   std::holds_alternative<frames::OpenJob>(next->message) &&
+                                   !queue_.is_cancelled(*next);
+        if (!job_ || opens_another) return {};
         ASSAY_TRY(channel_->send({kReopen, job_->message, job_->bulk}));
         if (!waits(WorkerPatience::kUnknown)) return died_while_starting();
         auto envelope = receive();

@@ -53,6 +53,8 @@ std::uint64_t CpuDevice::own_bytes(const program::Program& program, const GroupS
     const arithmetic::HeadShape head{model.context, model.head_dim()};
     std::uint64_t kept = pool_.threads() * products(program.profile, target_).thread_bytes(head);
     if (shape.keep_weights) kept += Scratch::size_for(packed_weight_bytes(program));
+    // Cosines and sines.
+    if (model.has_rotary_positions()) kept += sizeof(float) * model.context * model.head_dim();
     if (program.profile != program::Profile::kI16) return kept;
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {

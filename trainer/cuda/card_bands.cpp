@@ -12,7 +12,8 @@ void CardBands::give_back() {
     size_ = 0;
 }
 
-std::byte* CardBands::begin(std::uint64_t bytes) {
+std::byte* CardBands::begin(std::uint64_t wanted) {
+    const std::uint64_t bytes = (wanted + kPiece - 1) / kPiece * kPiece;
     if (bytes > size_) {
         give_back();
         room_ = static_cast<std::byte*>(lanes_.card().allocate(2 * bytes));

@@ -22,8 +22,13 @@ public:
     CardBands& operator=(const CardBands&) = delete;
     ~CardBands() { give_back(); }
 
-    /// Returns room for `bytes` on the card, uninitialised, valid until end(). Throws DeviceFailure.
-    std::byte* begin(std::uint64_t bytes);
+    /// Parts take whole pieces of so many bytes, so that kernels may read words of any size from where one
+    /// begins.
+    static constexpr std::uint64_t kPiece = 256;
+
+    /// Returns room for `wanted` bytes on the card, uninitialised, valid until end(). It begins a multiple of
+    /// kPiece behind the beginning of memory that the card allocated. Throws DeviceFailure.
+    std::byte* begin(std::uint64_t wanted);
     /// Copies from the host. Bytes in plain memory may change as soon as it returns.
     void fill(void* at, const void* from, std::uint64_t bytes, HostMemory memory);
     /// Launches from now on come after the copies of fill().

@@ -240,7 +240,7 @@ std::uint64_t CudaDevice::own_bytes(const program::Program& program, const Group
     bytes += room(kWord * (tensors + 1) * (1 + std::bit_width(most_tiles)));
     // Parts of streamed arrays: two of a merge's, the largest; an update's numbers.
     const std::uint64_t band = std::max(options_.band, kTile * widest_parameter);
-    bytes += room(2 * 4 * kWord * band) + room(2 * kWord * options_.band);
+    bytes += room(2 * room(4 * kWord * band)) + room(2 * kWord * options_.band);
     // The numbers that the host looks at, and the arguments of a merge.
     constexpr std::uint64_t kSmall = 8, kMostUpdates = 1024;
     return bytes + kSmall * room(0) + 2 * room(kMostUpdates * sizeof(std::uint64_t));

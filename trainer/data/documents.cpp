@@ -53,8 +53,9 @@ base::Outcome<void> add_jsonl(const std::filesystem::path& path, std::string_vie
 
 /// Where to end a block that would best end at `at`: after the line end before it, else between characters.
 std::size_t cut_before(std::string_view text, std::size_t from, std::size_t at) {
-    const std::size_t line = text.rfind('\n', at - 1);
-    if (line != std::string_view::npos && line >= from) return line + 1;
+    // Looks no further back than the block: a text without line ends would be read again for each block.
+    const std::size_t line = text.substr(from, at - from).rfind('\n');
+    if (line != std::string_view::npos) return from + line + 1;
     while (at > from + 1 && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) --at;
     if ((static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80U) return at;
     do {  // a block smaller than a character: to the end of that character

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/data/json.hpp"
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -12,27 +13,28 @@ using nlohmann::json;
 constexpr int kMaxDepth = 32;
 const json kNull;
 
-/// Says why the text is refused although it is JSON; nlohmann itself keeps the last of repeated keys.
+/// Ends the parsing of a text that is refused.
+class RefusedText : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Refuses what is JSON and not ours. Parsing ends there, so that what follows costs neither memory nor time.
+/// nlohmann itself nests without a limit, and keeps the last of repeated keys.
 class Guard {
 public:
-    bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-        if (depth > kMaxDepth) refuse("it is nested too deeply");
+    void operator()(int depth, json::parse_event_t event, const json& parsed) {
+        if (depth > kMaxDepth) throw RefusedText("it is nested too deeply");
         if (event == json::parse_event_t::object_start) keys_.emplace_back();
         if (event == json::parse_event_t::object_end) keys_.pop_back();
         if (event == json::parse_event_t::key) {
             const auto& name = parsed.get_ref<const std::string&>();
-            if (!keys_.back().insert(name).second) refuse("the key \"" + name + "\" is there twice");
+            if (!keys_.back().insert(name).second)
+                throw RefusedText("the key \"" + name + "\" is there twice");
         }
-        return true;
     }
-    [[nodiscard]] const std::optional<std::string>& wrong() const { return wrong_; }
 
 private:
-    void refuse(std::string what) {
-        if (!wrong_) wrong_ = std::move(what);
-    }
     std::vector<std::set<std::string>> keys_;
-    std::optional<std::string> wrong_;
 };
 
 base::Failed<base::Error> bad_file(std::string_view where, const std::string& what) {
@@ -47,10 +49,12 @@ base::Outcome<json> parse_json(std::string_view text, std::string_view where) {
     try {
         json value = json::parse(text.begin(), text.end(),
                                  [&guard](int depth, json::parse_event_t event, json& parsed) {
-                                     return guard(depth, event, parsed);
+                                     guard(depth, event, parsed);
+                                     return true;
                                  });
-        if (guard.wrong()) return bad_file(where, *guard.wrong());
         return value;
+    } catch (const RefusedText& refused) {
+        return bad_file(where, refused.what());
     } catch (const json::exception& error) {
         return bad_file(where, std::string("it is not JSON (") + error.what() + ")");
     }

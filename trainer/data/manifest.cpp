@@ -19,7 +19,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kSchema = "assay.data/v2";
-constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxFile = kTokenFileHeader + 4 * kTokenFileMaxTokens;
 constexpr std::uint64_t kMaxTokenizer = std::uint64_t{64} << 20;
 
@@ -119,7 +118,7 @@ base::Outcome<Manifest> manifest_from_json(std::string_view text) {
 }
 
 base::Outcome<Manifest> read_manifest(const std::filesystem::path& path) {
-    ASSAY_ASSIGN(const base::Bytes file, read_file(path, kMaxManifest));
+    ASSAY_ASSIGN(const base::Bytes file, read_file(path, kMaxManifestFile));
     auto manifest = manifest_from_json(base::as_text(file));
     if (manifest.ok()) return manifest;
     base::Error error = manifest.error();

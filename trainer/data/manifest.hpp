@@ -13,6 +13,8 @@
 
 namespace assay::trainer {
 
+inline constexpr std::uint64_t kMaxManifestFile = std::uint64_t{1} << 20;  ///< bytes of a manifest.json
+
 /// A file in the manifest's folder. `tokens` is 0 for files that hold none.
 struct DataFile {
     std::string name;  ///< a plain file name: no folder, no ".."

@@ -41,11 +41,17 @@ base::Outcome<void> check_target(const fs::path& folder) {
                       "name another folder, or remove this one yourself");
 }
 
+/// Where the folder that is replaced lies meanwhile.
+fs::path place_of_old(const fs::path& folder) {
+    fs::path old = folder;
+    old += ".old";
+    return old;
+}
+
 /// Puts the finished `temporary` in the place of `folder`.
 base::Outcome<void> replace_folder(const fs::path& temporary, const fs::path& folder) {
     std::error_code error;
-    fs::path old = folder;
-    old += ".old";
+    const fs::path old = place_of_old(folder);
     fs::remove_all(old, error);
     error.clear();
     if (fs::exists(folder)) fs::rename(folder, old, error);
@@ -149,6 +155,14 @@ base::Outcome<Value> naming(const fs::path& folder, base::Outcome<Value> outcome
 
 }  // namespace
 
+base::Outcome<std::string> folder_of_job(const std::string& job_name) {
+    const bool plain = !job_name.empty() && job_name.front() != '.' && job_name.front() != '-' &&
+                       job_name.find('/') == std::string::npos;
+    if (plain) return job_name + "-model";
+    return base::fail(base::ErrorKind::kUsage, "the job's name '" + job_name + "' is no name for a folder",
+                      "name the folder with --out");
+}
+
 base::Outcome<base::Hash256> write_model_folder(const fs::path& folder, const ModelFolderOptions& options,
                                                 std::span<const float> parameters) {
     ASSAY_CHECK(parameters.size() == program::parameter_count(options.config));
@@ -157,6 +171,7 @@ base::Outcome<base::Hash256> write_model_folder(const fs::path& folder, const Mo
     // "models/m/" and "models/m" are the same folder; without this the neighbour would lie inside.
     const fs::path target = folder.has_filename() ? folder : folder.parent_path();
     ASSAY_TRY(check_target(target));
+    ASSAY_TRY(check_target(place_of_old(target)));
     const base::Hash256 root = program::array_root(program::parameter_tensors(options.config), parameters);
     fs::path temporary = target;
     temporary += ".new." + std::to_string(::getpid());

@@ -55,12 +55,16 @@ struct ModelFolderOptions {
 /// Name of the birth certificate's file. Nothing here reads its content.
 inline constexpr const char* kCertificateFile = "certificate.bin";
 
+/// "NAME-model", the folder that a job's model is written to when nobody names one. Fails (kUsage) for a name
+/// that is more than the name of a file here, such as "../x": whoever submits a job chooses it.
+base::Outcome<std::string> folder_of_job(const std::string& job_name);
+
 /// Writes config.json, generation_config.json, model.safetensors (or shards with their index),
 /// tokenizer.json, tokenizer_config.json, special_tokens_map.json, README.md, assay.json and certificate.bin
 /// into a folder next to `folder`, then renames that to `folder`, which must be missing, empty, or a model
-/// folder of ours (which is replaced). REQUIRES parameters.size() == program::parameter_count(config).
-/// Returns the parameters root. Errors: kUsage (the folder holds something else, tokenizer and config
-/// disagree), kFailure (disk).
+/// folder of ours (which is replaced, and lies in FOLDER.old meanwhile). So must FOLDER.old be. REQUIRES
+/// parameters.size() == program::parameter_count(config). Returns the parameters root. Errors: kUsage (the
+/// folder holds something else, tokenizer and config disagree), kFailure (disk).
 base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& folder,
                                                 const ModelFolderOptions& options,
                                                 std::span<const float> parameters);

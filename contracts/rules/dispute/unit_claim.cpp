@@ -2,9 +2,9 @@
 // What a claim says of one of its units, from the revealed traces and the round.
 #include <algorithm>
 
-#include "contracts/program/program.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/step_program.hpp"
 #include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/tables.hpp"
@@ -42,8 +42,7 @@ std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id) 
 
 /// A reveal that names no operator of the step is refused (round/check.cpp).
 bool names_operator(const program::JobSpec& spec, const program::Divergence& divergence) {
-    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-    return divergence.operator_index < program.operators.size();
+    return divergence.operator_index < program::step_program(spec)->operators.size();
 }
 
 std::optional<UnitClaim> segment_claim(const ClaimedSlot& slot, std::uint32_t segment) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/step_program.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/draws.hpp"
@@ -99,8 +99,7 @@ bool are_starts(const RoundServe& tx, const SlotRound& slot, const JobSpec& spec
 /// Whether a divergence names an operator of the step, or behind the last step the number that stands for
 /// `finalise`.
 bool names_operator(const program::Divergence& divergence, const JobSpec& spec) {
-    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-    const std::size_t operators = program.operators.size();
+    const std::size_t operators = program::step_program(spec)->operators.size();
     return divergence.step < spec.train.inner_steps ? divergence.operator_index < operators
                                                     : divergence.operator_index == operators;
 }

@@ -203,6 +203,7 @@ Outcome<std::unique_ptr<BytesAtHand>> bytes_at_hand(const Context& context) {
     if (context.flags.home && std::filesystem::is_directory(context.home().blobs())) {
         BlobStoreOptions options;
         options.folder = context.home().blobs();
+        options.use = StoreUse::kBeside;
         ASSAY_ASSIGN(home, BlobStore::open(options));
     }
     return BytesAtHand::make(std::move(home));

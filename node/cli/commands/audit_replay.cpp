@@ -133,6 +133,7 @@ Outcome<std::vector<SlotReplay>> recompute(const Context& context, const contrac
                                            const ReplayRequest& request, const std::string& device) {
     BlobStoreOptions options;
     options.folder = context.home().blobs();
+    options.use = StoreUse::kBeside;
     ASSAY_ASSIGN(const auto blobs, BlobStore::open(options));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({.device = device}));
     return replay_round(*worker, state, *blobs, request);

@@ -9,6 +9,7 @@
 #include "node/blob/fetch.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/birth_source.hpp"
+#include "node/cli/file_limits.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/processes/role_process.hpp"
 #include "node/processes/watcher.hpp"
@@ -86,12 +87,16 @@ Outcome<void> watch(const Context& context, const FollowFlags& flags) {
                 "follow it again with: assay job watch " + job.id.brief());
 }
 
-Outcome<base::Bytes> fetched(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders) {
+// `most`: bytes. A job can name any blob; one with more is refused before it is fetched or read.
+Outcome<base::Bytes> fetched(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
+                             std::uint64_t most) {
     const ConnectHolder connect = [](const Endpoint& holder) {
         return connect_blobs({.address = holder, .tls = {}});
     };
-    ASSAY_TRY(fetch_blob(store, id, holders, connect));
-    return store.read(id);
+    FetchTerms terms;
+    terms.most = most;
+    ASSAY_TRY(fetch_blob(store, id, holders, connect, {}, nullptr, terms));
+    return store.read(id, most);
 }
 
 Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
@@ -101,21 +106,25 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
         return fail(ErrorKind::kNotFound, "job " + job.id.brief() + " has no merged round yet",
                     "follow it with: assay job watch " + job.id.brief());
     }
+    ASSAY_ASSIGN(const std::string folder,
+                 flags.out.empty() ? trainer::folder_of_job(job.spec.name) : Outcome<std::string>(flags.out));
     ASSAY_TRY(create_home(context.home()));
     BlobStoreOptions options;
     options.folder = context.home().blobs();
+    options.use = StoreUse::kBeside;
     ASSAY_ASSIGN(const auto store, BlobStore::open(options));
     const auto holders = holders_of_base(*state, job);
-    ASSAY_ASSIGN(const base::Bytes base_state, fetched(*store, job.base_blob, holders));
-    ASSAY_ASSIGN(const base::Bytes tokenizer, fetched(*store, job.spec.data.tokenizer, holders));
-    ASSAY_ASSIGN(const base::Bytes manifest_json, fetched(*store, job.spec.data.manifest, holders));
+    ASSAY_ASSIGN(const base::Bytes base_state, fetched(*store, job.base_blob, holders, kStateLimit));
+    ASSAY_ASSIGN(const base::Bytes tokenizer,
+                 fetched(*store, job.spec.data.tokenizer, holders, kTokenizerLimit));
+    ASSAY_ASSIGN(const base::Bytes manifest_json,
+                 fetched(*store, job.spec.data.manifest, holders, trainer::kMaxManifestFile));
     ASSAY_ASSIGN(const auto manifest, trainer::manifest_from_json(base::as_text(manifest_json)));
     ASSAY_ASSIGN(auto born, certify_from_node(context, *state, job, job.base_blob));
     const std::vector<std::uint32_t> open = open_rounds(born);
     std::vector<std::uint32_t> lost;
     for (const CertifiedRound& round : born.rounds)
         for (const DefeatedClaim& claim : round.defeated) lost.push_back(claim.game);
-    const std::string folder = flags.out.empty() ? job.spec.name + "-model" : flags.out;
     ASSAY_ASSIGN(const base::Hash256 root,
                  write_model(folder, job.spec, base_state, std::string(base::as_text(tokenizer)),
                              {.job_name = job.spec.name,

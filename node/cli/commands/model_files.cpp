@@ -169,6 +169,7 @@ Outcome<ExportSource> from_home(const Context& context, const ModelFileFlags& fl
     ASSAY_ASSIGN(const contracts::Job job, find_job(ledger.state, flags.job));
     BlobStoreOptions options;
     options.folder = context.home().blobs();
+    options.use = StoreUse::kBeside;
     ASSAY_ASSIGN(const auto blobs, BlobStore::open(options));
     source.spec = job.spec;
     source.provenance = {.job_name = job.spec.name,
@@ -177,8 +178,8 @@ Outcome<ExportSource> from_home(const Context& context, const ModelFileFlags& fl
                          .data_licence = "see the manifest"};
     ASSAY_ASSIGN(const base::Hash256 blob, state_after(ledger.state, job, flags.round, source.provenance));
     ASSAY_ASSIGN(source.born, certify_from_home(ledger, job, blob));
-    ASSAY_ASSIGN(source.base_state, blobs->read(blob));
-    ASSAY_ASSIGN(const base::Bytes tokenizer, blobs->read(job.spec.data.tokenizer));
+    ASSAY_ASSIGN(source.base_state, blobs->read(blob, kStateLimit));
+    ASSAY_ASSIGN(const base::Bytes tokenizer, blobs->read(job.spec.data.tokenizer, kTokenizerLimit));
     source.tokenizer = std::string(base::as_text(tokenizer));
     return source;
 }

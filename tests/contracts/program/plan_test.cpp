@@ -9,6 +9,8 @@
 #include <set>
 
 #include "contracts/program/batch_map.hpp"
+#include "contracts/program/schedule.hpp"
+#include "contracts/program/step_program.hpp"
 #include "tests/contracts/program/tiny.hpp"
 #include "tests/support/catch.hpp"
 
@@ -163,6 +165,39 @@ TEST_CASE("the learning rate warms up over the whole job and the corrections res
     CHECK(schedule.at(0, 0).one_minus_beta1 == static_cast<float>(1.0 - beta));
     CHECK(schedule.at(0, 3).decay ==
           static_cast<float>(static_cast<double>(0.01F) * static_cast<double>(0.1F)));
+}
+
+TEST_CASE("corrections are those of the formula at every age, where the table has ended too") {
+    JobSpec spec = tiny::spec();
+    spec.inner_state = InnerState::kCarried;
+    spec.rounds = 400;
+    // Each job after another one, and the first one again.
+    for (const float beta2 : {0.9F, 0.95F, 0.0F, 0.5F, 0.99F, 0.9F}) {
+        INFO(beta2);
+        spec.train.beta2 = beta2;
+        const Schedule schedule(spec);
+        const double beta = static_cast<double>(beta2);
+        double power = 1.0;
+        for (std::uint64_t age = 0; age < 2000; ++age) {
+            power = power * beta;
+            const float expected = static_cast<float>(1.0 / (1.0 - power));
+            if (schedule.at(0, 0, age).correction2 == expected) continue;
+            INFO("age " << age);
+            REQUIRE(schedule.at(0, 0, age).correction2 == expected);
+        }
+    }
+}
+
+TEST_CASE("a job's step program is built once in a row, and is that of the job that is asked about") {
+    const JobSpec spec = tiny::spec();
+    JobSpec other = spec;
+    other.model.layers += 1;
+    const auto first = step_program(spec);
+    CHECK(step_program(spec) == first);
+    CHECK(step_program(other)->operators.size() > first->operators.size());
+    const auto again = step_program(spec);
+    CHECK(dump(*again, 1) == dump(*first, 1));
+    CHECK(dump(*again, 1) == dump(build_step_program(spec.model, spec.train, spec.profile), 1));
 }
 
 TEST_CASE("an epoch visits every sequence once and epochs differ") {

@@ -299,6 +299,76 @@ TEST_CASE("members whose bonds wait in windows keep their places, and the job wa
     CHECK(w.line(1, "m1").reason == Reason::kPaid);
 }
 
+TEST_CASE(
+    "winners that take their stake away after an absence lose their places, and others finish the job") {
+    Params params = short_windows();
+    params.claim_window = 30;
+    RosterWorld w(params);
+    const auto withdraw = [&] {
+        for (const char* name : {"m1", "m2"}) {
+            Person& who = w.env.person(name);
+            const Amount free = read_stake(w.env.state(), who.node_key()).free;
+            if (!free.is_zero()) w.env.send(who, StakeWithdraw{who.node_key(), free});
+        }
+    };
+    withdraw();
+    play_round(w.env, w.job, kBothAbsent);  // the first absence is free
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    w.refuse(Reason::kRosterFull, "m3");
+    // Their bonds come back when the windows close, and they take them away before the next dealing.
+    while (w.env.job(w.job).round == 1 && !w.entry("m1")->dropped &&
+           w.env.job(w.job).phase == JobPhase::kRefill) {
+        withdraw();
+        w.env.advance_to(w.env.height() + 1);
+    }
+    for (const char* name : {"m1", "m2"}) {
+        CHECK(w.entry(name)->dropped_for == Reason::kDropped);
+        CHECK(read_stake(w.env.state(), w.env.person(name).node_key()).free.is_zero());
+    }
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    w.join("m3");
+    w.join("m4");
+    play_job(w.env, w.job);
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+    CHECK(w.line(1, "m3").reason == Reason::kPaid);
+    CHECK(w.line(3, "m4").reason == Reason::kPaid);
+}
+
+TEST_CASE("a winner whose stake is elsewhere keeps its place for a dealing, and loses it at the next") {
+    Params params = short_windows();
+    params.audit_seal_window = 2;
+    params.claim_window = 6;  // ends in the middle of a round
+    RosterWorld w(params, 6);
+    Person& who = w.env.person("m2");
+    const auto withdraw = [&] {
+        w.env.advance_to(w.env.height() + params.claim_window + 1);
+        w.env.send(who, StakeWithdraw{who.node_key(), read_stake(w.env.state(), who.node_key()).free});
+    };
+    withdraw();
+    play_round(w.env, w.job);
+    CHECK(w.entry("m2")->missed == 0);  // its bond of round 0 waits in a window
+    withdraw();
+    play_round(w.env, w.job);
+    const std::uint32_t round = w.env.job(w.job).round;
+    CHECK(w.entry("m2")->missed == kAbsenceWeight);
+    CHECK_FALSE(w.holds_slot(round, "m2"));
+    CHECK(w.holds_slot(round, "m1"));
+    w.refuse(Reason::kRosterFull, "m3");
+    SECTION("it brings it back") {
+        w.env.send(who, StakeDeposit{who.node_key(), amount(kPlenty)});
+        play_round(w.env, w.job);
+        CHECK(w.holds_slot(round + 1, "m2"));
+        CHECK_FALSE(w.entry("m2")->dropped);
+    }
+    SECTION("it does not") {
+        play_round(w.env, w.job);
+        CHECK(w.entry("m2")->dropped_for == Reason::kDropped);
+        w.join("m3");
+    }
+    play_job(w.env, w.job);
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+}
+
 TEST_CASE("one voice of a panel accuses, whatever the others say") {
     Env env;
     for (const char* name : {"m1", "m2"}) env.miner(name);

@@ -251,6 +251,20 @@ TEST_CASE("bytes that are not what they are named by are as good as gone") {
     CHECK(judged(replay, TilePlace{.round = 1, .slot = {}, .tensor = 3}).state == ClaimState::kRight);
 }
 
+TEST_CASE("a base that is not the claimed one is not used after its merge either, whoever has it") {
+    BornModel model(born_job());
+    const auto worker = model.worker();
+    AuditBytes bytes = model.bytes();
+    const auto& rounds = model.born().rounds;
+    // As one whose home was damaged has it, or as forgers publish it: another state under the claimed name.
+    bytes.find = [&, usual = bytes.find](const base::Hash256& blob) {
+        return usual(blob == rounds[2].base_blob ? rounds[1].base_blob : blob);
+    };
+    ModelReplay replay(*worker, model.born(), bytes, never);
+    CHECK(judged(replay, UnitPlace{2, 1, 0}).state == ClaimState::kRight);
+    CHECK(replay.met().empty());
+}
+
 TEST_CASE("a false update and a false merge are found from any of their tiles") {
     BornModel bad_update(born_job(), {{{1, 1}, {{DrillKind::kFinalise, 0, "", 0, 0}}}});
     const auto worker = bad_update.worker();

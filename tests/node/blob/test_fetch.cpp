@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "node/blob/fetch_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -108,6 +109,54 @@ TEST_CASE("of a blob that is described with another size than it is wanted for n
                        {.size = content.size(), .pin = Pin::kEvictable})
                 .ok());
     CHECK(target->is_evictable(id));
+}
+
+TEST_CASE("what is above the limit of what it is wanted for is refused before it is fetched, or read") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    const base::Bytes content(2 * kChunkBytes, 0x42);
+    const BlobId id = source->put(content).value();
+    const ConnectHolder connect = [&](const Endpoint&) -> base::Outcome<std::unique_ptr<BlobService>> {
+        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, 1000));
+    };
+    FetchTerms terms;
+    terms.most = content.size() - 1;
+    std::vector<HolderReport> reports;
+    const auto refused = fetch_blob(*target, id, {"holder"}, connect, {}, &reports, terms);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kVerification);
+    CHECK(refused.error().what.find("at most 2097151") != std::string::npos);
+    CHECK(reports.at(0).chunks == 0);
+    CHECK(target->bytes_used() == 0);
+    // A store that has it for other reasons fetches nothing: there the limit is that of reading.
+    REQUIRE(target->put(content).ok());
+    CHECK(fetch_blob(*target, id, {"holder"}, connect, {}, nullptr, terms).ok());
+    const auto unread = target->read(id, *terms.most);
+    REQUIRE_FALSE(unread.ok());
+    CHECK(unread.error().kind == base::ErrorKind::kVerification);
+    CHECK(unread.error().what.find("at most 2097151") != std::string::npos);
+    CHECK(target->read(id, content.size()).value() == content);
+}
+
+TEST_CASE("a blob that came from elsewhere and went again ends a fetch with an error") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    const base::Bytes content(2 * kChunkBytes, 0x42);
+    const BlobId id = source->put(content).value();
+    const auto download = target->begin(id, source->describe(id).value()).value();
+    REQUIRE(download->add(0, source->read_chunk(id, 0).value()).ok());
+    REQUIRE(target->put(content).ok());
+    CHECK(end_download(*target, id, *download).ok());
+    REQUIRE(target->remove(id).ok());
+    const FetchEnd gone = end_download(*target, id, *download);
+    REQUIRE_FALSE(gone.ok());
+    CHECK(gone.error().kind == base::ErrorKind::kUnreachable);
+    CHECK(gone.error().fault == FetchFault::kNotServed);  // the next holder is asked, and goes on from here
+    REQUIRE(download->add(1, source->read_chunk(id, 1).value()).ok());
+    CHECK(end_download(*target, id, *download).ok());
+    CHECK(target->read(id).value() == content);
 }
 
 // Gives each chunk after a while, and answers that it is full while the test says so.

@@ -294,6 +294,14 @@ TEST_CASE("a model is trained, shown and evaluated") {
     CHECK(packed()({"model", "export", "--out", out}).code == 2);
 }
 
+TEST_CASE("a manifest that nests without an end is refused where it nests too deeply, and read no further") {
+    std::filesystem::create_directories(packed().home() / "nested");
+    (void)packed().write("nested/manifest.json", std::string(100'000, '['));
+    const CliRun run = packed()({"data", "show", (packed().home() / "nested").string()});
+    CHECK(run.code == 2);
+    CHECK(run.err.find("nested too deeply") != std::string::npos);
+}
+
 TEST_CASE("a bench names the machine, and every row says which peer it was compared with") {
     const CliRun run =
         packed()({"bench", "gemm", "--seconds", "1", "--only", "forward 512x128x512", "-o", "json"});

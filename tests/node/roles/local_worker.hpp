@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "node/seams/ports.hpp"
@@ -48,13 +49,16 @@ public:
     }
     [[nodiscard]] std::size_t width() const override { return devices; }
     void cancel(RequestId request) override {
+        for (const Waiting& waiting : waiting_) {
+            if (waiting.request == request) ++cancelled[frames::kind_of(waiting.message)];
+        }
         std::erase_if(answers_, [&](const WorkerAnswered& answer) { return answer.request == request; });
         std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.request == request; });
         answers_.push_back(
             {request, frames::Refusal{frames::RefusalReason::kCancelled, "cancelled", {}}, {}, true});
     }
     std::optional<WorkerAnswered> take() {
-        if (answers_.empty() && !waiting_.empty()) work();
+        if (answers_.empty() && !waiting_.empty() && !is_held(waiting_.front().message)) work();
         if (answers_.empty()) return std::nullopt;
         WorkerAnswered answer = std::move(answers_.front());
         answers_.pop_front();
@@ -70,12 +74,17 @@ public:
 
     Instead instead;
     Falsify falsify;
-    bool devnet = false;                     ///< takes drills
-    std::size_t devices = 1;                 ///< that it says it has
-    std::size_t most_at_a_time = 0;          ///< requests that waited together
-    std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
+    bool devnet = false;                         ///< takes drills
+    std::size_t devices = 1;                     ///< that it says it has
+    std::size_t most_at_a_time = 0;              ///< requests that waited together
+    std::map<frames::FrameKind, int> asked;      ///< how often each kind of request was made
+    std::set<frames::FrameKind> held;            ///< kinds of requests that are never done
+    std::map<frames::FrameKind, int> cancelled;  ///< how often each kind was, before it was done
 
 private:
+    [[nodiscard]] bool is_held(const frames::Message& message) const {
+        return held.contains(frames::kind_of(message));
+    }
     struct Waiting {
         RequestId request = 0;
         frames::Message message;

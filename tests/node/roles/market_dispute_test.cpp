@@ -111,6 +111,18 @@ void lie(Market& market, bool consistent) {
 
 }  // namespace
 
+TEST_CASE("a game that ends gives the worker back at once") {
+    const auto market = cheated_market();
+    LocalWorker& worker = market->party("mia").worker;
+    worker.held = {frames::FrameKind::kDescend};
+    play_first_game(*market);
+    CHECK(games_of(*market).front().end == GameEnd::kSilent);
+    CHECK(worker.cancelled[frames::FrameKind::kDescend] >= 1);
+    // The worker is free for the rounds that follow.
+    REQUIRE(market->turn_until([&] { return market->ended(); }));
+    check_nobody_ended(*market);
+}
+
 TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn has it forfeited") {
     const auto market = cheated_market();
     REQUIRE(market->turn_until([&] { return market->settled(0); }));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A miner's notes of its slots as programs before this one wrote them.
+// A miner's notes of its slots, as programs before this one wrote them, and on disks that fail.
+#include <filesystem>
+#include <fstream>
+
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -79,6 +82,56 @@ TEST_CASE("a note is read with devices or without them, and of no other length")
     Bytes no_flag = before;
     no_flag.back() = 2;
     CHECK_FALSE(slot_work_of(no_flag).has_value());
+}
+
+TEST_CASE("a miner whose last note of a slot is refused commits nothing: it could not open it") {
+    Market market(lone_miner());
+    market.start();
+    Party& mia = market.party("mia");
+    mia.worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+        (void)request;
+        if (std::holds_alternative<frames::Trained>(answer.message)) mia.notes.refuses = true;
+    };
+    market.turn_until([&] { return mia.ended; }, 120);
+    REQUIRE(mia.ended);
+    market.turn_until([&] { return market.ended(); }, 120);
+    for (const auto& slot : slots_of(market, "mia", 0)) CHECK_FALSE(slot.committed);
+}
+
+TEST_CASE("a boundary that has changed on the disk is trained again, and the slot is committed") {
+    Market market(lone_miner());
+    market.start();
+    Party& mia = market.party("mia");
+    // The first training ends behind its last boundary, as when its device is short of memory.
+    mia.worker.falsify = [failed = false](const frames::Message& request, WorkerAnswered& answer) mutable {
+        (void)request;
+        if (failed || !std::holds_alternative<frames::Trained>(answer.message)) return;
+        failed = true;
+        answer.message = frames::Refusal{frames::RefusalReason::kInternal, "no memory", {}};
+        answer.bulk.clear();
+    };
+    std::optional<BlobId> boundary;
+    REQUIRE(market.turn_until([&] {
+        for (const auto& [name, bytes] : mia.notes.files) {
+            const auto work = name.starts_with("slot-") ? slot_work_of(bytes) : std::nullopt;
+            if (work && !work->complete && !work->boundary_blobs.empty())
+                boundary = work->boundary_blobs.back();
+        }
+        return boundary.has_value();
+    }));
+    const std::vector<BlobId> arrays = arrays_of(*mia.files, *boundary);
+    REQUIRE_FALSE(arrays.empty());
+    const std::filesystem::path file = mia.store->path(arrays.front()).value();
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(100);
+    const char changed = static_cast<char>(bytes.get() ^ 1);
+    bytes.seekp(100);
+    bytes.put(changed);
+    bytes.close();
+    REQUIRE_FALSE(mia.files->is_intact(arrays.front()));
+    check_all_paid(market);
+    CHECK(mia.log.lines_with("is trained again from its start") == 1);
 }
 
 }  // namespace assay::node

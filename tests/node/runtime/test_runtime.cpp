@@ -10,6 +10,9 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "ledger/store/posix_disk.hpp"
@@ -278,6 +281,41 @@ TEST_CASE("after stop nothing that was posted runs, before or after it") {
     });
     loop.run();
     REQUIRE(ran == 1);
+}
+
+TEST_CASE("what is held for an event is let go once the role has taken it, or once the event is dropped") {
+    struct Stopper final : Role {
+        void step(const RoleEvent& event) override {
+            if (!std::holds_alternative<StopRequested>(event)) return;
+            holders = held.use_count();
+            loop->stop();
+        }
+        std::shared_ptr<int> held = std::make_shared<int>();
+        std::optional<Loop> loop{std::in_place};
+        long holders = 0;
+    };
+    Stopper role;
+    role.loop->attach(role);
+    role.loop->post(RoleEvent(StopRequested{}), role.held);
+    role.loop->post(RoleEvent(StopRequested{}), role.held);
+    REQUIRE(role.held.use_count() == 3);
+    role.loop->run();
+    CHECK(role.holders == 3);
+    CHECK(role.held.use_count() == 2);  // the second event is still queued
+    role.loop->post(RoleEvent(StopRequested{}), role.held);
+    CHECK(role.held.use_count() == 2);
+    role.loop.reset();
+    CHECK(role.held.use_count() == 1);
+}
+
+TEST_CASE("who waits for a loop is told when it is stopped") {
+    Loop loop;
+    bool told = false;
+    const std::stop_callback callback(loop.stopped(), [&] { told = true; });
+    REQUIRE_FALSE(told);
+    loop.stop();
+    CHECK(told);
+    CHECK(loop.stopped().stop_requested());
 }
 
 TEST_CASE("a strand thread works in order; its end waits for what has begun and drops the rest") {

@@ -23,6 +23,7 @@
 #include "node/worker/worker_report.hpp"
 #include "tests/node/worker/worker_calls.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
 
 using namespace assay;
@@ -302,6 +303,34 @@ TEST_CASE("a role that was restarted itself resumes from a boundary it kept") {
     CHECK(refused(mixed).kind == base::ErrorKind::kVerification);
     mixed.pop_back();
     CHECK(refused(mixed).what.find("an array of a state is missing") != std::string::npos);
+}
+
+TEST_CASE("a worker whose job cannot be opened again opens another one") {
+    const tests::TinyJob job = tests::tiny_job();
+    const test::TemporaryFolder folder;
+    const std::string path = (folder / "tokens").string();
+    const auto write = [&](const base::Bytes& bytes) {
+        std::ofstream(path, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    };
+    write(job.file);
+    const auto worker = started();
+    const auto tokens = frames::open_file(path).value();
+    const frames::OpenJob request{"devnet-1", job.spec};
+    REQUIRE(call_for<frames::Opened>(*worker, request, {tokens, tokens}).ok());
+    write(base::Bytes(job.file.size(), 0));  // as if its disk had lost it
+    const auto whole = in_memory(job.file);
+    std::promise<WorkerEvent> last;
+    REQUIRE(::kill(worker->pid(), SIGSTOP) == 0);
+    worker->submit(request, {whole, whole}, [&](const WorkerEvent& event) {
+        if (event.last) last.set_value(event);
+    });
+    REQUIRE(::kill(worker->pid(), SIGKILL) == 0);
+    auto answer = last.get_future();
+    REQUIRE(answer.wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+    CHECK(std::holds_alternative<frames::Opened>(answer.get().message));
+    CHECK(worker->deaths() == 1);
+    CHECK(initial_state(*worker).ok());
 }
 
 TEST_CASE("a request that kills every worker is given up with a reason, and the next one is served") {

@@ -3,12 +3,14 @@
 // order that somebody forgot is found.
 #include "trainer/cuda/card_lanes.hpp"
 
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
 #include "contracts/program/state_root.hpp"
 #include "tests/trainer/cuda/cuda_support.hpp"
 #include "tests/trainer/executor_machine.hpp"
+#include "trainer/cuda/card_bands.hpp"
 #include "trainer/cuda/emulated_card.hpp"
 #include "trainer/run/job_runner.hpp"
 
@@ -217,6 +219,26 @@ TEST_CASE("a copy may name no other memory of the host than pinned memory", "[tr
     const auto checked = card.check();
     REQUIRE_FALSE(checked.ok());
     CHECK(checked.error().kind == base::ErrorKind::kPreflight);
+}
+
+TEST_CASE("each part of a streamed array begins where words of eight bytes may be read", "[trainer][cuda]") {
+    EmulatedCard card(1, {});
+    CardLanes lanes(card, 4096);
+    CardBands bands(lanes);
+    // After an odd number of floats comes an update's part that is no larger: the room stays as it is.
+    for (const std::uint64_t bytes : {12U, 8U, 33'924U, 33'920U, 8U}) {
+        INFO(bytes);
+        std::byte* parts[2];
+        for (std::byte*& part : parts) {
+            part = bands.begin(bytes);
+            bands.filled();
+            bands.end();
+        }
+        const auto apart = static_cast<std::uint64_t>(std::abs(parts[1] - parts[0]));
+        CHECK(apart >= bytes);
+        CHECK(apart % CardBands::kPiece == 0);
+    }
+    bands.finish();
 }
 
 TEST_CASE("what goes to a card may change as soon as the call returns", "[trainer][cuda]") {

@@ -57,6 +57,37 @@ TEST_CASE("a model folder reads back and is the same bytes twice") {
     CHECK(files == 8);
 }
 
+TEST_CASE("a job's name names a folder here, and no other") {
+    CHECK(folder_of_job("first").value() == "first-model");
+    CHECK(folder_of_job("my job 2.0").value() == "my job 2.0-model");
+    for (const char* name : {"", "/srv/prod", "../prod", "a/b", "..", ".hidden", "--out"}) {
+        INFO(name);
+        const auto refused = folder_of_job(name);
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().kind == base::ErrorKind::kUsage);
+        CHECK(refused.error().fix == "name the folder with --out");
+    }
+}
+
+TEST_CASE("a folder of somebody's that lies where the old model would is not touched") {
+    const Fixture f;
+    REQUIRE(write_model_folder(f.path / "m", f.options, f.parameters).ok());
+    fs::create_directories(f.path / "m.old");
+    std::ofstream(f.path / "m.old" / "notes") << "mine";
+    const auto refused = write_model_folder(f.path / "m", f.options, f.parameters);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kUsage);
+    CHECK(refused.error().what.find("m.old exists and is not a model folder") != std::string::npos);
+    CHECK(fs::exists(f.path / "m.old" / "notes"));
+    CHECK(read_model_folder(f.path / "m").ok());
+    // What a killed process of ours left there is.
+    fs::remove_all(f.path / "m.old");
+    fs::rename(f.path / "m", f.path / "m.old");
+    REQUIRE(write_model_folder(f.path / "m", f.options, f.parameters).ok());
+    CHECK(write_model_folder(f.path / "m", f.options, f.parameters).ok());
+    CHECK_FALSE(fs::exists(f.path / "m.old"));
+}
+
 TEST_CASE("provenance names the parameters root; a folder with a root of an earlier law is refused as such") {
     const Fixture f;
     const auto root = write_model_folder(f.path / "m", f.options, f.parameters);

@@ -108,7 +108,10 @@ inline I to_integer(F x, Power p) {
     for (std::size_t i = 0; i < kL; ++i) {
         const float once = x.lane[i] * p.first.lane[i];
         const double scaled = static_cast<double>(kOnce ? once : once * p.second.lane[i]);
-        out.lane[i] = static_cast<std::int32_t>((scaled + kUlpOne) - kUlpOne);
+        const double rounded = (scaled + kUlpOne) - kUlpOne;
+        // After a divergence numbers may be infinite or none. What comes of them is looked at by nobody, but
+        // the language gives such a conversion no result.
+        out.lane[i] = rounded >= -0x1p31 && rounded < 0x1p31 ? static_cast<std::int32_t>(rounded) : 0;
     }
     return out;
 }
