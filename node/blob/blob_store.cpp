@@ -153,6 +153,8 @@ Outcome<BlobId> BlobStore::put_file(const std::filesystem::path& path) {
     return stored;
 }
 
+bool BlobStore::is_own() const { return state_->owns(); }
+
 bool BlobStore::has(const BlobId& id) const {
     const std::lock_guard lock(state_->mutex);
     return state_->blobs.contains(id);

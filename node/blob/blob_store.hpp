@@ -57,6 +57,8 @@ public:
     base::Outcome<void> serve(const BlobId& id);
     base::Outcome<BlobId> put_file(const std::filesystem::path& file);
 
+    /// Whether it is the store's own process: false for one beside another.
+    [[nodiscard]] bool is_own() const;
     [[nodiscard]] bool has(const BlobId& id) const;
     [[nodiscard]] bool is_evictable(const BlobId& id) const;  ///< false for one that is not here
     base::Outcome<std::uint64_t> size(const BlobId& id) const;

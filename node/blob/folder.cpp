@@ -178,9 +178,11 @@ Outcome<std::optional<FileHandle>> Folder::open_held(const std::string& name) co
 }
 
 Outcome<void> Folder::remove_unheld(const std::string& name) const {
-    const auto file = open_file(name, Access::kRead);
-    if (file.ok() && others_hold(*file)) return {};
-    return remove(name);
+    // For writing, without which some disks give no lock.
+    const auto file = open_file(name, Access::kReadWrite);
+    if (!file.ok() && file.error().kind == ErrorKind::kNotFound) return {};
+    if (!file.ok()) return base::failed(file.error());
+    return others_hold(*file) ? Outcome<void>() : remove(name);
 }
 
 Outcome<void> Folder::replace(const std::string& name, ByteView content) const {

@@ -28,6 +28,7 @@ namespace {
 base::Outcome<std::unique_ptr<BlobStore>> open_blobs(const fs::path& folder) {
     BlobStoreOptions options;
     options.folder = folder;
+    options.use = StoreUse::kBeside;
     return BlobStore::open(options);
 }
 

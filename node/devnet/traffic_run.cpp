@@ -87,6 +87,7 @@ public:
         for (const Participant& miner : net.miners) {
             BlobStoreOptions options;
             options.folder = miner.home.blobs();
+            options.use = StoreUse::kBeside;
             ASSAY_ASSIGN(const auto store, BlobStore::open(options));
             for (const auto& [place, made] : blobs_) {
                 if (made.first != miner.node || !store->has(made.second)) continue;

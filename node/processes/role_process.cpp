@@ -107,6 +107,9 @@ base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     blob_options.folder = options.home.blobs();
     if (options.store_quota) blob_options.quota_bytes = *options.store_quota;
     ASSAY_ASSIGN(store, BlobStore::open(blob_options));
+    if (!store->is_own())
+        process_log().warn("another process holds " + (options.home.blobs() / "lock").string() +
+                           ": nothing gives way in the store while this one runs; end that and start again");
     files = make_blob_files(*store);
     // Before the owner is asked to stake: whoever has staked is asked to work within seconds.
     if (options.needs_worker == NeedsWorker::kYes) return open_worker();

@@ -238,7 +238,7 @@ private:
     /// Gives the slot up. False when the disk does not take the note of it.
     bool lose(SlotWork& work, const std::string& why);
     /// The same for a slot whose worker refused the boundary that it should go on from. Drops the files of
-    /// its boundaries that have changed on the disk.
+    /// its last boundary that have changed on the disk.
     void lose_boundaries(SlotWork& work, const std::string& why);
     /// Whether the trace begins with the round's base. The ledger would refuse to open any other trace, so
     /// the miner must not commit it.

@@ -210,7 +210,8 @@ void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
 }
 
 void MinerRole::lose_boundaries(SlotWork& work, const std::string& why) {
-    std::set<BlobId> files(work.boundary_blobs.begin(), work.boundary_blobs.end());
+    std::set<BlobId> files;
+    if (!work.boundary_blobs.empty()) files.insert(work.boundary_blobs.back());  // the one that was refused
     add_arrays(parts().files, files);
     // A file that is here is not written again: what has changed must go first.
     for (const BlobId& file : files) {

@@ -86,9 +86,8 @@ struct RosterEntry {
     PublicKey node;
     PublicKey owner;
     Amount ask;  ///< in a job that leases: the price of its last lot at a dealing
-    /// kAbsenceWeight for each round without a commit, and for each dealing to which it came without stake
-    /// for a slot, minus 1 for each other round in which it held a slot; never below zero. A miner that just
-    /// joined begins with one absence.
+    /// kAbsenceWeight for each round without a commit, minus 1 for each other round in which it held a slot;
+    /// never below zero. A miner that just joined begins with one absence.
     std::uint32_t missed = 0;
     bool dropped = false;                ///< it missed too many rounds, or was ejected
     Reason dropped_for = Reason::kNone;  ///< kDropped, or why it lost its bond

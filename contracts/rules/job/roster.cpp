@@ -53,18 +53,6 @@ bool members_wait_for_window(const StateView& state, const Job& job) {
     });
 }
 
-void note_round(std::uint32_t& missed, bool absent) {
-    if (absent) {
-        missed += kAbsenceWeight;
-    } else if (missed > 0) {
-        --missed;
-    }
-}
-
-bool is_gone(std::uint32_t missed, const Params& params) {
-    return missed >= kAbsenceWeight * params.max_missed;
-}
-
 RosterEntry& roster_entry(Job& job, const PublicKey& miner) {
     const auto found = std::find_if(job.roster.begin(), job.roster.end(),
                                     [&](const RosterEntry& entry) { return entry.node == miner; });

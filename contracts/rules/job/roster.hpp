@@ -28,13 +28,6 @@ bool waits_for_window(const StateView& state, const Job& job, const PublicKey& m
 /// Whether this is so for one of the members that were not dropped.
 bool members_wait_for_window(const StateView& state, const Job& job);
 
-/// Counts a round in which a member or a verifier was absent, or was not. An absence weighs as much as two
-/// rounds of attendance: whoever stays away every second round, and has all others wait for a window to end,
-/// pays for it and is dropped as well.
-void note_round(std::uint32_t& missed, bool absent);
-/// Whether it was absent too often.
-bool is_gone(std::uint32_t missed, const Params& params);
-
 /// REQUIRES that it is in the roster.
 RosterEntry& roster_entry(Job& job, const PublicKey& miner);
 

@@ -28,7 +28,6 @@ struct Hand {
     Amount bond;                 ///< per slot
     std::uint32_t capacity = 0;  ///< slots whose bonds its free stake covers
     bool newcomer = false;
-    bool lacks_stake = false;  ///< for the bond of one slot
 };
 
 /// Whether enough verifiers of other owners are there to judge work of this owner: a verifier of its own is
@@ -45,7 +44,6 @@ Hand hand_of(const StateView& state, const Params& params, const Job& job, const
               is_newcomer(state, params, entry.node, job)};
     const std::uint64_t free = read_stake(state, entry.node).free.units();
     const std::uint64_t fits = hand.bond.is_zero() ? job.spec.slots : free / hand.bond.units();
-    hand.lacks_stake = fits == 0;
     if (can_be_judged(judges, entry.owner, params))
         hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
     return hand;
@@ -55,20 +53,8 @@ bool is_there(const StateView& state, const RosterEntry& entry) {
     return !entry.dropped && !read_node_key(state, entry.node)->revoked;
 }
 
-/// A member holds no slot, and no bond of it waits in a window: it would have its place for nothing. A joiner
-/// is dropped. A winner that lacks stake is absent: it could lock a slot's bond at the auction, and what it
-/// locked elsewhere may come back.
-void hold_to_place(Work& work, Job& job, RosterEntry& entry, const Hand& hand, const Params& params) {
-    if (waits_for_window(work.state, job, entry.node)) return;
-    if (!is_joiner(job, entry)) {
-        if (!hand.lacks_stake) return;
-        note_round(entry.missed, true);
-        if (!is_gone(entry.missed, params)) return;
-    }
-    drop(work, job, entry, Reason::kDropped, job.round);
-}
-
-/// Of a job with an auction of its own.
+/// Of a job with an auction of its own. Drops a joiner that cannot hold a slot: it would have its place for
+/// nothing. A winner could lock a slot's bond at the auction, and its stake comes back.
 std::vector<Hand> hands_of(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
@@ -78,8 +64,8 @@ std::vector<Hand> hands_of(Work& work, Job& job) {
         const Hand hand = hand_of(work.state, params, job, entry, job.auction.clearing_price, judges);
         if (hand.capacity > 0) {
             hands.push_back(hand);
-        } else {
-            hold_to_place(work, job, entry, hand, params);
+        } else if (is_joiner(job, entry) && !waits_for_window(work.state, job, entry.node)) {
+            drop(work, job, entry, Reason::kDropped, job.round);
         }
     }
     return hands;
@@ -178,7 +164,6 @@ Reason obstacle(const Work& work, const Job& job) {
 
 /// Who can hold slots in the coming round. Nobody: the job ends for `stop`, or waits already.
 std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
-    const std::uint32_t open = open_places(work.state, job);
     std::vector<Hand> hands = job.leases() ? leased_hands(work, job) : hands_of(work, job);
     if (job.leases()) {
         if (hands.size() < job.spec.market.terms.gang) {
@@ -188,8 +173,7 @@ std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
         if (!covers_round(params_of(work.state, job), job, highest_price(hands)))
             stop = Reason::kJobExhausted;
     } else if (hands.empty()) {
-        // Places that have just opened are offered, too.
-        if (job.phase == JobPhase::kRefill && open_places(work.state, job) <= open) {
+        if (job.phase == JobPhase::kRefill) {
             stop = Reason::kNoMiners;
         } else {
             begin_refill(work, job);

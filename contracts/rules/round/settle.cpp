@@ -381,6 +381,19 @@ void settle_merge(Settlement& s) {
                          .number = round.merged_slots.size()});
 }
 
+/// An absence weighs as much as two rounds of attendance: whoever stays away every second round, and has all
+/// others wait for a window to end, pays for it and is dropped as well.
+void note_round(std::uint32_t& missed, bool absent) {
+    if (absent) {
+        missed += kAbsenceWeight;
+    } else if (missed > 0) {
+        --missed;
+    }
+}
+bool is_gone(std::uint32_t missed, const Params& params) {
+    return missed >= kAbsenceWeight * params.max_missed;
+}
+
 /// Measured speed of each verifier whose audits of the round were all found right.
 void measure_verifiers(Settlement& s) {
     const Round& round = s.running.round;
