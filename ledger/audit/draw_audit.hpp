@@ -8,6 +8,7 @@
 
 #include "contracts/rules/job/records.hpp"
 #include "contracts/rules/round/records.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 

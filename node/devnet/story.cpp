@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contracts/rules/tables.hpp"
+#include "node/views/dispute_view.hpp"
 
 namespace assay::node {
 

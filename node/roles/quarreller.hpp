@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "contracts/rules/job/records.hpp"
 #include "contracts/rules/transactions.hpp"
 #include "node/roles/misconduct.hpp"
 #include "node/roles/quarrels.hpp"

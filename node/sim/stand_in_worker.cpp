@@ -33,9 +33,10 @@ std::string_view nonce_of(FalseUnits units, std::uint32_t unit, SlotTurn place,
     return {};
 }
 
-void StandInWorker::submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) {
+void StandInWorker::submit(RequestId request, frames::Message message,
+                           std::vector<frames::SharedDescriptor> bulk) {
     Waiting waiting{request, std::move(message), {}};
-    for (const SharedDescriptor& file : bulk) {
+    for (const frames::SharedDescriptor& file : bulk) {
         auto behind = shared_.files().behind(file);
         waiting.bulk.push_back(behind.ok() ? std::move(behind).value() : SharedFiles::of({}));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/identity/team.hpp"
 
+#include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {

@@ -5,6 +5,7 @@
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/identity/tables.hpp"
+#include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {

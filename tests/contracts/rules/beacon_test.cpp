@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The beacon phase: link bonds, tries, and what a withheld link costs whom.
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/panel.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "contracts/rules/claim/due.hpp"
+#include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/dispute_world.hpp"
 #include "tests/support/catch.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <random>
 
+#include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/properties.hpp"
