@@ -87,15 +87,23 @@ TEST_CASE("a failure of our own store is told from a blob that nobody served") {
     CHECK(fault(*limited.value(), {"honest"}) == FetchFault::kOwnStore);
 }
 
-TEST_CASE("of a blob that is described with another size than it is wanted for nothing is taken") {
-    const test::TemporaryFolder folder;
-    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
-    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
-    const base::Bytes content(2 * kChunkBytes, 0x42);
-    const BlobId id = source->put(content).value();
-    const ConnectHolder connect = [&](const Endpoint&) -> base::Outcome<std::unique_ptr<BlobService>> {
+/// A store with a blob of two chunks, its holder, and an empty store.
+struct OneHolder {
+    test::TemporaryFolder folder;
+    std::unique_ptr<BlobStore> source =
+        BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    std::unique_ptr<BlobStore> target =
+        BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    base::Bytes content = base::Bytes(2 * kChunkBytes, 0x42);
+    BlobId id = source->put(content).value();
+    ConnectHolder connect = [this](const Endpoint&) -> base::Outcome<std::unique_ptr<BlobService>> {
         return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, 1000));
     };
+};
+
+TEST_CASE("of a blob that is described with another size than it is wanted for nothing is taken") {
+    const OneHolder at;
+    const auto& [folder, source, target, content, id, connect] = at;
     std::vector<HolderReport> reports;
     const auto refused = fetch_blob(*target, id, {"holder"}, connect, {}, &reports,
                                     {.size = content.size() + 1, .pin = Pin::kEvictable});
@@ -112,14 +120,8 @@ TEST_CASE("of a blob that is described with another size than it is wanted for n
 }
 
 TEST_CASE("what is above the limit of what it is wanted for is refused before it is fetched, or read") {
-    const test::TemporaryFolder folder;
-    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
-    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
-    const base::Bytes content(2 * kChunkBytes, 0x42);
-    const BlobId id = source->put(content).value();
-    const ConnectHolder connect = [&](const Endpoint&) -> base::Outcome<std::unique_ptr<BlobService>> {
-        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, 1000));
-    };
+    const OneHolder at;
+    const auto& [folder, source, target, content, id, connect] = at;
     FetchTerms terms;
     terms.most = content.size() - 1;
     std::vector<HolderReport> reports;

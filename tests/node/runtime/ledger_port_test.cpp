@@ -122,6 +122,14 @@ private:
     const std::uint64_t last_;
 };
 
+/// Every block came once and in order, the port waited, and nobody was told that the ledger is lost.
+void check_all_came(const SlowRole& role, std::uint64_t length) {
+    CHECK(role.height == length);
+    CHECK(role.waited);
+    CHECK(role.gaps == 0);
+    CHECK(role.lost == 0);
+}
+
 TEST_CASE("a role that executes slowly holds at most so many bytes of blocks that wait") {
     constexpr std::uint64_t kLength = 1'000;
     LongLedger ledger(kLength);
@@ -130,10 +138,7 @@ TEST_CASE("a role that executes slowly holds at most so many bytes of blocks tha
     role.port = make_ledger_port(ledger, loop, kFewBlocksBytes);
     loop.attach(role);
     loop.run();
-    CHECK(role.height == kLength);
-    CHECK(role.waited);
-    CHECK(role.gaps == 0);
-    CHECK(role.lost == 0);
+    check_all_came(role, kLength);
     CHECK(ledger.ended() >= 2);
     CHECK(ledger.most_waiting() * kLongBlockBytes <= kFewBlocksBytes + kLongBlockBytes);
     CHECK(ledger.most_waiting() * kLongBlockBytes >= kFewBlocksBytes / 2);
@@ -148,10 +153,7 @@ TEST_CASE("a role that asks for blocks again while its port waits gets them all"
     role.port = make_ledger_port(ledger, loop, kFewBlocksBytes);
     loop.attach(role);
     loop.run();
-    CHECK(role.height == kLength);
-    CHECK(role.waited);
-    CHECK(role.gaps == 0);
-    CHECK(role.lost == 0);
+    check_all_came(role, kLength);
 }
 
 TEST_CASE("a block above the limit still comes") {
