@@ -60,11 +60,45 @@ TEST_CASE("a sum is finished as the law does it, subnormal and beyond all number
         if (exponent > 226) continue;
         const std::uint32_t law = bits(arithmetic::finish(sum, exponent));
         if (bits(finish(sum, exponent)) != law) FAIL("sum " << sum << ", exponent " << exponent);
-        const bool small = exponent >= -2 * kSmallExponent && exponent <= 2 * kSmallExponent;
-        if (small && bits(finish_small(sum, exponent)) != law)
+        const std::int32_t one = exponent / 2, other = exponent - one;
+        const bool small = is_small(one) && is_small(other);
+        if (small && bits(mul_rn(to_float_rn(sum), power_of_two(one, other))) != law)
             FAIL("sum " << sum << ", small exponent " << exponent);
     }
     REQUIRE(bits(finish(0, 3)) == 0);
+}
+
+// Sums of so many products of digits, none beyond those of `most`, the largest number's digits.
+template <std::size_t kWeights>
+void check_round_sum(std::mt19937_64& random, std::int64_t terms) {
+    constexpr std::size_t kDigits = kWeights - 1;  // of A
+    std::int32_t sums[kWeights] = {};
+    const auto draw = [&](std::int64_t most) {
+        const auto kind = random() % 6;
+        if (kind == 0) return most;
+        if (kind == 1) return -most;
+        return static_cast<std::int64_t>(random() % (2 * static_cast<std::uint64_t>(most) + 1)) - most;
+    };
+    // The upper digits' magnitude is at most 127, that of all others 128.
+    for (std::size_t a = 0; a < kDigits; ++a) {
+        for (std::size_t b = 0; b < 2; ++b) {
+            const std::int64_t most = terms * (a + 1 == kDigits ? 127 : 128) * (b == 1 ? 127 : 128);
+            sums[a + b] += static_cast<std::int32_t>(draw(most));
+        }
+    }
+    if (bits(round_sum(sums)) != bits(to_float_rn(sum_of(sums))))
+        FAIL("sums " << sums[0] << ", " << sums[1] << ", " << sums[2] << " of " << terms << " products");
+}
+
+TEST_CASE("sums of digits are rounded once in 32 bits", "[trainer][cuda]") {
+    std::mt19937_64 random(7);
+    for (int i = 0; i < 200'000; ++i) {
+        check_round_sum<3>(random, std::int64_t{1} << (random() % 15));
+        check_round_sum<4>(random, std::int64_t{1} << (random() % 11));
+    }
+    const std::int32_t none[3] = {}, not_one[4] = {-1, 0, 0, 0};
+    REQUIRE(bits(round_sum(none)) == 0);
+    REQUIRE(round_sum(not_one) == -1.0F);
 }
 
 TEST_CASE("conversion to integers is that of a GPU where the law has none", "[trainer][cuda]") {

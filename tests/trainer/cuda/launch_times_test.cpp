@@ -125,7 +125,7 @@ TEST_CASE("of a card that is lost nothing is timed", "[trainer][cuda]") {
 }
 
 TEST_CASE("kernels are called by their classes", "[trainer][cuda]") {
-    CHECK(kernel_name(typeid(ProductI16Wide<2, 128>)) == "ProductI16Wide<2,128,0,false,0>");
+    CHECK(kernel_name(typeid(ProductI16Wide<2, 128>)) == "ProductI16Wide<2,128,0,1,0>");
     CHECK(kernel_name(typeid(AddPartsI16<3, 96>)) == "AddPartsI16<3,96>");
 }
 

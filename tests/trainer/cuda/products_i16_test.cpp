@@ -143,6 +143,14 @@ TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer]
     }
 }
 
+// In large tiles, those for one block of k where there is one.
+void start_wide(TestStream& stream, const ProductI16Args& args) {
+    using One = ProductI16Wide<2, 128, Mask::kNone, WideBlocks::kOne>;
+    if (args.a.place.planes == 3) return start_one<ProductI16Wide<3, 96>>(stream, args);
+    if (args.a.place.blocks() == 1 && !args.carry) return start_one<One>(stream, args);
+    start_one<ProductI16Wide<2, 128>>(stream, args);
+}
+
 TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
     if (!can_try_warpgroups()) return;
     // Tiles whole and cut, in both directions; more tiles along k than are copied ahead; blocks that tiles
@@ -164,11 +172,7 @@ TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
             in_every_order([&](TestStream& stream) {
                 REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-                                     [&](const ProductI16Args& args) {
-                                         if (planes == 3)
-                                             return start_one<ProductI16Wide<3, 96>>(stream, args);
-                                         start_one<ProductI16Wide<2, 128>>(stream, args);
-                                     }));
+                                     [&](const ProductI16Args& args) { start_wide(stream, args); }));
             });
             ++i;
         }
@@ -190,10 +194,7 @@ TEST_CASE("warpgroups finish sums of any exponent", "[trainer][cuda]") {
             INFO("2^" << power << ", digits " << planes);
             TestStream stream = test::one_stream();
             REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-                                 [&](const ProductI16Args& args) {
-                                     if (planes == 3) return start_one<ProductI16Wide<3, 96>>(stream, args);
-                                     start_one<ProductI16Wide<2, 128>>(stream, args);
-                                 }));
+                                 [&](const ProductI16Args& args) { start_wide(stream, args); }));
             REQUIRE_FALSE(stream.faults().any());
         }
     }
@@ -206,6 +207,34 @@ TEST_CASE("large products go to warpgroups by themselves", "[trainer][cuda]") {
     TestStream stream = test::one_stream();
     REQUIRE(one.is_right(stream));
     REQUIRE_FALSE(stream.faults().any());
+}
+
+TEST_CASE("a thread block of warpgroups computes tile after tile", "[trainer][cuda]") {
+    if (!can_try_warpgroups()) return;
+    // Rows that begin at even places, at odd ones; blocks of k: one, which is short or long, and several;
+    // seven tiles and more for two thread blocks.
+    constexpr I16Shape kShapes[] = {{200, 384, 100, 16384}, {192, 385, 70, 16384}, {70, 517, 330, 16384},
+                                    {330, 131, 20, 16384},  {200, 400, 100, 40},   {130, 385, 90, 64}};
+    std::mt19937 random(44);
+    int i = 0;
+    for (const I16Shape s : kShapes) {
+        for (const unsigned planes : {2U, 3U}) {
+            ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                            i % 4 == 3 ? ChainStart::kCarry : ChainStart::kZero,
+                            i % 3 == 0 ? Draw::kWild : Draw::kTame);
+            if (i % 2 == 0) one.bias = numbers(random, s.n);
+            one.compute();
+            INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
+            in_every_order([&](TestStream& stream) {
+                REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                                     [&](const ProductI16Args& args) {
+                                         product_i16(stream, args, Mask::kNone, 1, few(1));
+                                         test::settle();
+                                     }));
+            });
+            ++i;
+        }
+    }
 }
 
 TEST_CASE("tiles that are left over are cut so that all processors end together", "[trainer][cuda]") {
@@ -253,8 +282,8 @@ TEST_CASE("products that are cut along k have the law's bits", "[trainer][cuda]"
         I16Shape shape;
         unsigned processors[2];  // for A of two digits, of three
     };
-    constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 3}},
-                             {{129, 200, 150, 33}, {3, 4}}, {{140, 260, 130, 64}, {5, 5}},
+    constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 2}},
+                             {{129, 200, 150, 33}, {2, 4}}, {{140, 260, 130, 64}, {2, 2}},
                              {{5, 3, 33, 3}, {4, 4}},       {{257, 97, 200, 70}, {2, 4}}};
     std::mt19937 random(42);
     int i = 0;
@@ -375,6 +404,10 @@ TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
                                   one.start, one.wanted.data(), one.s.n);
         TestStream stream = test::one_stream();
         REQUIRE(one.is_right(stream));
+        if (can_try_warpgroups()) {
+            REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                                 [&](const ProductI16Args& args) { start_wide(stream, args); }));
+        }
         REQUIRE_FALSE(stream.faults().any());
     }
 }
@@ -451,7 +484,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
                                       .c = output(wide),
                                       .to = square,
                                       .scale = arithmetic::attention_scale(kDim)};
-            using Wide = ProductI16Wide<2, 128, Mask::kLower>;
+            using Wide = ProductI16Wide<2, 128, Mask::kLower, WideBlocks::kOne>;
             launch<Wide>(Wide::grid(args, kHeads), stream, args);
             REQUIRE(same(wide, scores));
         }
@@ -476,7 +509,7 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     REQUIRE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone, kMissingBarrier>{}));
     if (!can_try_warpgroups()) return;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
-    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, false, kCutSum>{}));
+    REQUIRE(with(Pack<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, WideBlocks::kSeveral, kCutSum>{}));
 }
 
 TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
@@ -491,7 +524,8 @@ TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
     REQUIRE(with(PackAcross<Mask::kNone, 2, 16, kMissingBarrier>{}, Product{}));
     if (!can_try_warpgroups()) return;
     REQUIRE_FALSE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128>{}));
-    REQUIRE(with(PackAcross<Mask::kNone>{}, ProductI16Wide<2, 128, Mask::kNone, false, kMissingBarrier>{}));
+    REQUIRE(with(PackAcross<Mask::kNone>{},
+                 ProductI16Wide<2, 128, Mask::kNone, WideBlocks::kSeveral, kMissingBarrier>{}));
 }
 
 }  // namespace assay::trainer::cuda

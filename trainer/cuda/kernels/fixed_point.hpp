@@ -46,12 +46,39 @@ ASSAY_SIMT float finish(std::int64_t sum, std::int32_t exponent) {
     return scaled(to_float_rn(sum), exponent);
 }
 
-/// For exponents of at most this magnitude, the power of two of the sum of two is a normal binary32.
-inline constexpr std::int32_t kSmallExponent = 60;
+/// The most products of digits in each sum that round_sum() takes. With A of two digits that is every block.
+template <unsigned kWeights>
+ASSAY_BOTH constexpr unsigned most_terms() {
+    return kWeights == 3 ? 16'384 : 1'024;
+}
 
-/// finish() for the sum of two exponents of magnitude at most kSmallExponent: one factor is enough.
-ASSAY_SIMT float finish_small(std::int64_t sum, std::int32_t exponent) {
-    return mul_rn(to_float_rn(sum), power_of_two(exponent));
+/// The float of sum_of(digits), rounded once, in 32 bits. The total's upper part, at most 2^24, and its lower
+/// part of 20 or 24 bits are floats, so only their sum is rounded. REQUIRES sums of at most
+/// most_terms<kWeights>() products of digits of numbers that quantise() made (digit_limit in
+/// contracts/arithmetic/exact_product.hpp).
+template <unsigned kWeights>
+ASSAY_SIMT float round_sum(const std::int32_t (&digits)[kWeights]) {
+    static_assert(kWeights == 3 || kWeights == 4);
+    if constexpr (kWeights == 3) {
+        constexpr std::int32_t kTwoTo23 = 0x4b000000;  // its bits: a float whose last digit is 1
+        const std::int32_t rest = digits[0] + ((digits[1] & 0xfff) << 8) + ((digits[2] & 0xf) << 16);
+        const std::int32_t upper = (digits[1] >> 12) + (digits[2] >> 4) + (rest >> 20);
+        const float lower = sub_rn(from_bits((rest & 0xfffff) | kTwoTo23), 8388608.0F);
+        return fma_rn(static_cast<float>(upper), 1048576.0F, lower);
+    } else {
+        const std::int32_t rest = digits[0] + ((digits[1] & 0xffff) << 8) + ((digits[2] & 0xff) << 16);
+        const std::int32_t upper = digits[3] + (digits[1] >> 16) + (digits[2] >> 8) + (rest >> 24);
+        return fma_rn(static_cast<float>(upper), 16777216.0F, static_cast<float>(rest & 0xffffff));
+    }
+}
+
+/// Whether an exponent's magnitude is so small that the power of two of the sum of two such is a normal
+/// binary32.
+ASSAY_SIMT bool is_small(std::int32_t exponent) { return exponent >= -60 && exponent <= 60; }
+
+/// 2^(one + other). REQUIRES is_small() of both.
+ASSAY_SIMT float power_of_two(std::int32_t one, std::int32_t other) {
+    return from_bits(((one + 127) << 23) + (other << 23));
 }
 
 }  // namespace ASSAY_MACHINE

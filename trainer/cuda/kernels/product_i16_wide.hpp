@@ -5,51 +5,67 @@
 // ProductI16Wide stores their parts, and AddPartsI16 adds these.
 #pragma once
 
-#include "trainer/cuda/kernels/product_i16.hpp"
+#include "trainer/cuda/kernels/wide_tiles.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// A warpgroup computes 64 × kColumns outputs, a block of two warpgroups twice that. Grid: columns, rows,
-/// matrices. REQUIRES k > 0, and outputs that lie side by side in their rows. With kCut it follows
-/// `args.split`, for one matrix; c is complete after AddPartsI16. Grid then: tiles, row by row, and after
-/// them their parts, with those of a block of k side by side.
-template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone, bool kCut = false,
-          ProductFault kFault = ProductFault::kNone>
+/// The blocks of k of a product in large tiles.
+enum class WideBlocks : std::uint8_t {
+    kOne,      ///< a single one, which is added to nothing
+    kSeveral,  ///< any number, added in shared memory
+    kCut,      ///< the same, as `args.split` says
+};
+
+/// A thread block is a warpgroup and computes tiles of 64 × kColumns outputs, one after another; of a tile
+/// it may compute some blocks of k alone. A multiprocessor has two of them: one multiplies while the other
+/// finishes sums. Grid: thread blocks, 1, matrices. REQUIRES k > 0, and outputs that lie side by side in
+/// their rows. kCut is for one matrix; c is complete after AddPartsI16.
+template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone,
+          WideBlocks kKind = WideBlocks::kSeveral, ProductFault kFault = ProductFault::kNone>
 struct ProductI16Wide {
+    static constexpr bool kCut = kKind == WideBlocks::kCut, kOne = kKind == WideBlocks::kOne;
     static_assert(kMask == Mask::kNone || (kMask == Mask::kLower && !kCut));
     static constexpr unsigned kPlanesB = 2;
     static constexpr unsigned kWeights = kPlanesA + kPlanesB - 1;
-    static constexpr unsigned kGroups = 2, kRows = 64 * kGroups;
-    static constexpr unsigned kThreads = 128 * kGroups;
-    static constexpr unsigned kBlocks = 1;
+    static constexpr unsigned kRows = 64;
+    static constexpr unsigned kThreads = 128;
+    static constexpr unsigned kBlocks = 2;
     static constexpr bool kWaits = true;
     static constexpr unsigned kNumbers = kColumns / 2;  // outputs of a thread
-    static constexpr unsigned kStages = kPlanesA == 3 ? 4 : 5;
-    static constexpr unsigned kAhead = kStages - 2;  // tiles that are copied ahead
+    // Pieces of k in shared memory: one or two that are multiplied, the others copied ahead.
+    static constexpr unsigned kStages = kOne ? 4 : 3, kPending = kOne ? 1 : 0,
+                              kAhead = kStages - 1 - kPending;
     static constexpr unsigned kWords = kPieceWords;  // of a line of a tile in a plane
-    static_assert(kColumns % 32 == 0);
+    static_assert(kColumns % 32 == 0 && kColumns <= kThreads);
 
     using Args = ProductI16Args;
     struct Shared {
         alignas(1024) std::uint32_t a[kStages][kPlanesA][kRows * kWords];
         std::uint32_t b[kStages][kPlanesB][kColumns * kWords];
-        float values[kNumbers][kThreads];  // sums of the blocks of k so far
+        float values[kOne ? 1 : kNumbers][kThreads];  // sums of the blocks of k so far
         // For this block of k and the one before, which other threads may still read.
         std::int32_t row_exponents[2][kRows];
         std::int32_t column_exponents[2][kColumns];
         bool unusual[2][kThreads / kWarp];  // whether a warp saw an exponent of large magnitude
-        float bias[kColumns];
+        float bias[2][kColumns];            // for this tile and the one before
+        float turned[kOne ? kThreads / kWarp : 1][kWarp / 2][kWarp + 1];  // a warp's numbers, row by row
     };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
         visit(args.c);
         visit(args.parts);
     }
-    static Grid grid(const Args& args, unsigned matrices) {
+    /// As many thread blocks as there are pieces of work, or as the card computes at a time (0: not known).
+    static Grid grid(const Args& args, unsigned matrices, unsigned at_a_time = 0) {
+        const unsigned works = work_count(args);
+        // A cut is planned for thread blocks that a card begins as others end.
+        return {kCut || at_a_time == 0 || works < at_a_time ? works : at_a_time, 1, matrices};
+    }
+    /// Tiles, row by row, and after them their parts, with those of a block of k side by side.
+    static ASSAY_BOTH unsigned work_count(const Args& args) {
         const TileGrid tiles(args);
-        if (kCut) return {tiles.across * tiles.down + args.split.parts, 1, 1};
-        return {tiles.across, tiles.down, matrices};
+        return tiles.across * tiles.down + (kCut ? args.split.parts : 0);
     }
     /// The counts of a product that split_k() needs.
     static TileCounts counts(const Args& args) {
@@ -73,8 +89,13 @@ struct ProductI16Wide {
         return (std::uint64_t{part} * kNumbers + number) * kThreads + thread;
     }
 
+    /// The places of exponents and bias, which change with every block of k and with every tile.
+    struct Turns {
+        unsigned exponents, bias;
+    };
+
     static constexpr unsigned kNoPart = ~0U;
-    /// The work of a thread block: some blocks of k of a tile.
+    /// A piece of work: some blocks of k of a tile.
     struct CutWork {
         unsigned row, column;  // the tile's first
         unsigned begin, end;   // blocks of k
@@ -82,132 +103,110 @@ struct ProductI16Wide {
     };
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        const CutWork work = work_of(block, args);
-        if (kMask == Mask::kLower && work.column > work.row + kRows - 1) return;
-        const DigitPlace& place = args.a.place;
-        const CopiedDigits<kRows, kPlanesA> a(block, args.a, work.row);
-        const CopiedDigits<kColumns, kPlanesB> b(block, args.b, work.column);
-        PiecePlace next{work.begin, 0};
-        for (unsigned stage = 0; stage < kAhead; ++stage) copy(block, place, work, a, b, stage, next);
-        if (args.bias != nullptr && block.thread() < kColumns) {
-            const unsigned column = work.column + block.thread();
-            block.template shared<Shared>().bias[block.thread()] =
-                column < args.b.place.lines ? read(args.bias + column) : 0.0F;
-        }
-        if (args.carry && work.part == kNoPart) load(block, args, work);
+        const unsigned works = work_count(args);
+        Ahead ahead(block, args, works);
+        ASSAY_NO_UNROLL
+        for (unsigned stage = 0; stage < kAhead; ++stage) ahead.copy(block, args, stage);
         unsigned stage = 0;
-        for (unsigned k = work.begin; k < work.end; ++k) {
-            std::int32_t sums[kWeights][kNumbers];
-            const unsigned tiles = tiles_of(place, k);
-            share_exponents(block, args, work, k);
-            clear(sums);
-            hold(block, sums);
-            ASSAY_NO_UNROLL
-            for (unsigned tile = 0; tile < tiles; ++tile) {
-                block.template wait_copies<kAhead - 1>();
-                block.share_with_wgmma();
-                block.sync();
-                multiply(block, stage, sums);
-                // All threads that passed the barrier have multiplied the tile of two turns ago.
-                copy(block, place, work, a, b, stage < 2 ? stage + kAhead : stage - 2, next);
-                stage = stage + 1 == kStages ? 0 : stage + 1;
-                block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
+        Turns turns{0, 0};
+        for (unsigned at = first_work(args, block.x(), block.grid_x(), works); at < works;
+             at = first_work(args, at + block.grid_x(), block.grid_x(), works)) {
+            const CutWork work = work_of(args, at);
+            share_bias(block, args, work, turns.bias);
+            if (!kOne && args.carry && work.part == kNoPart) load(block, args, work);
+            for (unsigned k = work.begin; k < work.end; ++k) {
+                std::int32_t sums[kWeights][kNumbers];
+                const unsigned tiles = tiles_of(args.a.place, k);
+                share_exponents(block, args, work, k, turns.exponents);
+                clear(sums);
+                hold(block, sums);
+                ASSAY_NO_UNROLL
+                for (unsigned tile = 0; tile < tiles; ++tile) {
+                    block.template wait_copies<kAhead - 1>();
+                    block.share_with_wgmma();
+                    block.sync();
+                    multiply(block, stage, sums);
+                    // All threads that passed the barrier have multiplied the piece whose place is taken.
+                    ahead.copy(block, args, (stage + kAhead) % kStages);
+                    stage = stage + 1 == kStages ? 0 : stage + 1;
+                    block.template wgmma_wait<kPending + (kFault == ProductFault::kMissingBarrier ? 1 : 0)>();
+                }
+                block.template wgmma_wait<0>();
+                hold(block, sums);
+                finish_block(block, args, work, k, turns, sums);
+                turns.exponents = 1 - turns.exponents;
             }
-            block.template wgmma_wait<0>();
-            hold(block, sums);
-            finish_block(block, args, work, k, sums);
+            turns.bias = 1 - turns.bias;
         }
         block.template wait_copies<0>();
     }
 
-    /// The places of a thread's outputs: pairs of neighbours, in two rows, eight columns apart.
-    struct Outputs {
-        unsigned own_row, own_column;  // in the tile
-        unsigned rows, columns;        // existing ones from the thread's first on
-        unsigned above, left_out;      // how far the first one's row is below the diagonal, or above it
-        std::uint64_t upper, lower;    // the first output of both rows
-        bool whole;                    // all of them exist
-        bool pairs;                    // two neighbours can be stored together
-
-        ASSAY_SIMT Outputs(const SimtBlock& block, const Args& args, unsigned first_row,
-                           unsigned first_column)
-            : own_row(block.warp() * 16 + block.lane() / 4), own_column(block.lane() % 4 * 2) {
-            const unsigned row = first_row + own_row, column = first_column + own_column;
-            rows = row < args.a.place.lines ? args.a.place.lines - row : 0;
-            columns = column < args.b.place.lines ? args.b.place.lines - column : 0;
-            upper = args.to.matrix(block.z()) + args.to.row_stride * row + column;
-            lower = upper + 8 * args.to.row_stride;
-            whole = rows > 8 && columns + 6 >= kColumns &&
-                    (kMask == Mask::kNone || first_column + kColumns - 1 <= first_row);
-            above = row >= column ? row - column : 0;
-            left_out = row < column ? column - row : 0;
-            pairs = args.to.row_stride % 2 == 0 && is_aligned8(args.c.data + upper);
-        }
-        [[nodiscard]] ASSAY_SIMT bool has(unsigned at) const {
-            const unsigned down = at / 2 % 2 * 8, right = at / 4 * 8 + at % 2;
-            if (kMask == Mask::kLower && right + left_out > down + above) return false;
-            return down < rows && right < columns;
-        }
-        [[nodiscard]] ASSAY_SIMT std::uint64_t place(unsigned at) const {
-            return (at / 2 % 2 == 0 ? upper : lower) + at / 4 * 8 + at % 2;
-        }
-    };
+    using Outputs = WideOutputs<kRows, kColumns, kMask>;
 
 private:
     using Sums = std::int32_t[kWeights][kNumbers];
 
-    static ASSAY_SIMT CutWork work_of(const SimtBlock& block, const Args& args) {
-        const unsigned blocks = args.a.place.blocks();
-        if constexpr (!kCut) return {block.y() * kRows, block.x() * kColumns, 0, blocks, kNoPart};
+    static ASSAY_SIMT CutWork work_of(const Args& args, unsigned at) {
+        const unsigned blocks = kOne ? 1 : args.a.place.blocks();
         const TileGrid tiles(args);
         const unsigned count = tiles.across * tiles.down, whole = args.split.whole;
-        const bool is_part = block.x() >= count;
-        const unsigned part = block.x() - count;
-        const unsigned tile = is_part ? whole + part % (count - whole) : block.x();
+        const bool is_part = kCut && at >= count;
+        const unsigned part = at - count;
+        const unsigned tile = is_part ? whole + part % (count - whole) : at;
         const unsigned begin = is_part ? args.split.together + part / (count - whole) : 0;
-        const unsigned end = is_part ? begin + 1 : tile < whole ? blocks : args.split.together;
+        const unsigned end = is_part ? begin + 1 : !kCut || tile < whole ? blocks : args.split.together;
         return {tile / tiles.across * kRows, tile % tiles.across * kColumns, begin, end,
                 is_part ? part : kNoPart};
     }
 
-    // Pieces of a block of k. A tile does not reach across blocks.
+    // The first piece of work from `at` on, `step` apart, whose tile is computed.
+    static ASSAY_SIMT unsigned first_work(const Args& args, unsigned at, unsigned step, unsigned works) {
+        if constexpr (kMask == Mask::kLower) {
+            for (; at < works; at += step) {
+                const CutWork work = work_of(args, at);
+                if (work.column <= work.row + kRows - 1) break;
+            }
+        }
+        return at;
+    }
+
+    // Pieces of a block of k. None reaches across blocks.
     static ASSAY_SIMT unsigned tiles_of(const DigitPlace& place, unsigned k) {
         return (place.length(k) + kPieceDigits - 1) / kPieceDigits;
     }
 
-    // A tile's place along k.
-    struct PiecePlace {
-        unsigned block = 0, piece = 0;
+    // What is copied ahead: the pieces of a piece of work, then those of the next.
+    struct Ahead {
+        PieceCopies<kRows, kPlanesA, kThreads> a;
+        PieceCopies<kColumns, kPlanesB, kThreads> b;
+        unsigned works, at;  // pieces of work, and the present one
+        unsigned left;       // pieces of it that are still to come
 
-        ASSAY_SIMT void advance(const DigitPlace& place) {
-            const bool last = piece + 1 >= tiles_of(place, block);
-            piece = last ? 0 : piece + 1;
-            block += last ? 1 : 0;
+        ASSAY_SIMT Ahead(const SimtBlock& block, const Args& args, unsigned count) : works(count) {
+            go_to(block, args, first_work(args, block.x(), block.grid_x(), works));
         }
-    };
-
-    // The part of an operand's lines that a thread copies: sixteen bytes of a piece, of some lines.
-    template <unsigned kLines, unsigned kPlanes>
-    struct CopiedDigits {
-        static constexpr unsigned kChunks = 4 * kPlanes;  // of a line's piece, in all planes
-        static constexpr unsigned kCopies = kLines * kChunks / kThreads;
-        static_assert(kLines * kChunks % kThreads == 0);
-        const std::uint32_t* own;  // the first chunk
-        std::uint64_t line_words;
-        unsigned count;  // of existing lines from the block's first on
-
-        ASSAY_SIMT CopiedDigits(const SimtBlock& block, const Digits& digits, unsigned first)
-            : own(digits.words + digits.place.first_word(digits.matrix(block.z()), first, 0)),
-              line_words(digits.place.line_words()),
-              count(digits.place.lines - first) {
-            if constexpr (kThreads % kChunks == 0)
-                own += block.thread() / kChunks * line_words + block.thread() % kChunks * 4;
+        ASSAY_SIMT void copy(const SimtBlock& block, const Args& args, unsigned stage) {
+            if (left != 0) {
+                Shared& shared = block.template shared<Shared>();
+                a.copy(block, shared.a[stage]);
+                b.copy(block, shared.b[stage]);
+                if (--left == 0)
+                    go_to(block, args, first_work(args, at + block.grid_x(), block.grid_x(), works));
+            }
+            block.commit_copies();
         }
-        // Source and line of the thread's copy i.
-        [[nodiscard]] ASSAY_SIMT const std::uint32_t* from(const SimtBlock& block, unsigned i) const {
-            if constexpr (kThreads % kChunks == 0) return own + i * (kThreads / kChunks) * line_words;
-            const unsigned at = block.thread() + i * kThreads;
-            return own + at / kChunks * line_words + at % kChunks * 4;
+
+    private:
+        ASSAY_SIMT void go_to(const SimtBlock& block, const Args& args, unsigned next) {
+            at = next;
+            left = 0;
+            if (at >= works) return;
+            const CutWork work = work_of(args, at);
+            a.go_to(block, args.a, work.row, work.begin);
+            b.go_to(block, args.b, work.column, work.begin);
+            const DigitPlace& place = args.a.place;
+            left = (work.end - work.begin - 1) * (place.block_words() / kPieceWords) +
+                   tiles_of(place, work.end - 1);
         }
     };
 
@@ -221,70 +220,47 @@ private:
         for (unsigned weight = 0; weight < kWeights; ++weight) block.wgmma_hold(sums[weight]);
     }
 
+    static ASSAY_SIMT void share_bias(const SimtBlock& block, const Args& args, const CutWork& work,
+                                      unsigned turn) {
+        if (args.bias == nullptr || block.thread() >= kColumns) return;
+        const unsigned column = work.column + block.thread();
+        block.template shared<Shared>().bias[turn][block.thread()] =
+            column < args.b.place.lines ? read(args.bias + column) : 0.0F;
+    }
+
     static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, const CutWork& work,
-                                           unsigned k) {
-        static_assert(kRows + kColumns <= kThreads);
+                                           unsigned k, unsigned turn) {
+        static_assert(kRows <= kThreads && kColumns <= kThreads);
         Shared& shared = block.template shared<Shared>();
         const unsigned thread = block.thread();
-        std::int32_t exponent = 0;
+        std::int32_t of_row = 0, of_column = 0;
         if (thread < kRows) {
-            exponent = exponent_of(args.a, block.z(), work.row + thread, k);
-            shared.row_exponents[k % 2][thread] = exponent;
-        } else if (thread - kRows < kColumns) {
-            exponent = exponent_of(args.b, block.z(), work.column + thread - kRows, k);
-            shared.column_exponents[k % 2][thread - kRows] = exponent;
+            of_row = exponent_of(args.a, block.z(), work.row + thread, k);
+            shared.row_exponents[turn][thread] = of_row;
         }
-        unsigned unusual = exponent > kSmallExponent || exponent < -kSmallExponent ? 1 : 0;
+        if (thread < kColumns) {
+            of_column = exponent_of(args.b, block.z(), work.column + thread, k);
+            shared.column_exponents[turn][thread] = of_column;
+        }
+        unsigned unusual = is_small(of_row) && is_small(of_column) ? 0 : 1;
         ASSAY_UNROLL
         for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) unusual |= block.shfl_xor(unusual, lanes);
-        if (block.lane() == 0) shared.unusual[k % 2][block.warp()] = unusual != 0;
+        if (block.lane() == 0) shared.unusual[turn][block.warp()] = unusual != 0;
     }
     static ASSAY_SIMT std::int32_t exponent_of(const Digits& digits, unsigned z, unsigned line, unsigned k) {
         if (line >= digits.place.lines) return 0;
-        return digits.exponents[digits.place.exponent(digits.matrix(z), line, k)];
-    }
-
-    // Copies the next tile of both operands, if there is one.
-    static ASSAY_SIMT void copy(const SimtBlock& block, const DigitPlace& place, const CutWork& work,
-                                const CopiedDigits<kRows, kPlanesA>& a,
-                                const CopiedDigits<kColumns, kPlanesB>& b, unsigned stage, PiecePlace& next) {
-        if (next.block < work.end) {
-            Shared& shared = block.template shared<Shared>();
-            const std::uint64_t piece =
-                std::uint64_t{next.block} * (place.block_words() / kPieceWords) + next.piece;
-            copy_lines(block, a, piece, shared.a[stage]);
-            copy_lines(block, b, piece, shared.b[stage]);
-            next.advance(place);
-        }
-        block.commit_copies();
-    }
-
-    template <unsigned kLines, unsigned kPlanes>
-    static ASSAY_SIMT void copy_lines(const SimtBlock& block, const CopiedDigits<kLines, kPlanes>& lines,
-                                      std::uint64_t piece, std::uint32_t (&to)[kPlanes][kLines * kWords]) {
-        using From = CopiedDigits<kLines, kPlanes>;
-        const std::uint64_t offset = piece * (kPlanes * kPieceWords);
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < From::kCopies; ++i) {
-            const unsigned at = block.thread() + i * kThreads, line = at / From::kChunks;
-            const unsigned chunk = at % From::kChunks;
-            const bool valid = line < lines.count;
-            block.copy16(&to[chunk / 4][swizzled_word(line, chunk % 4 * 4)],
-                         valid ? lines.from(block, i) + offset : lines.own, valid);
-        }
+        return digits.exponents[digits.place.exponent(z == 0 ? 0 : digits.matrix(z), line, k)];
     }
 
     static ASSAY_SIMT void multiply(const SimtBlock& block, unsigned stage, Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
-        const unsigned group = block.warp() / 4;
         block.wgmma_begin();
         ASSAY_UNROLL
         for (unsigned step = 0; step < 2; ++step) {
             ASSAY_UNROLL
             for (unsigned i = 0; i < kPlanesA * kPlanesB; ++i) {
                 const unsigned left = i / kPlanesB, right = i % kPlanesB;
-                block.wgmma_s8(sums[left + right], &shared.a[stage][left][group * 64 * kWords],
-                               shared.b[stage][right], step);
+                block.wgmma_s8(sums[left + right], shared.a[stage][left], shared.b[stage][right], step);
             }
         }
         block.wgmma_commit();
@@ -301,88 +277,112 @@ private:
 
     // Adds a block's sums to the values so far, and stores the outputs after the last block.
     static ASSAY_SIMT void finish_block(const SimtBlock& block, const Args& args, const CutWork& work,
-                                        unsigned k, const Sums& sums) {
+                                        unsigned k, Turns turns, const Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
-        bool unusual = false;
+        bool unusual = args.a.place.length(k) > most_terms<kWeights>();
         ASSAY_UNROLL
-        for (unsigned warp = 0; warp < kThreads / kWarp; ++warp) unusual |= shared.unusual[k % 2][warp];
+        for (unsigned warp = 0; warp < kThreads / kWarp; ++warp)
+            unusual |= shared.unusual[turns.exponents][warp];
         if (unusual) {
-            finish_numbers<false>(block, args, work, k, sums);
+            finish_numbers<false>(block, args, work, k, turns, sums);
         } else {
-            finish_numbers<true>(block, args, work, k, sums);
+            finish_numbers<true>(block, args, work, k, turns, sums);
         }
     }
 
-    template <bool kSmall>
+    static constexpr unsigned kTogether = kPlanesA == 3 ? 8 : 16;  // numbers that a thread finishes at a time
+    using Values = float[kTogether];
+
+    template <bool kUsual>
     static ASSAY_SIMT void finish_numbers(const SimtBlock& block, const Args& args, const CutWork& work,
-                                          unsigned k, const Sums& sums) {
-        constexpr unsigned kTogether =
-            kPlanesA == 3 ? 8 : 16;  // numbers that are finished before any is stored
+                                          unsigned k, Turns turns, const Sums& sums) {
         Shared& shared = block.template shared<Shared>();
         const Outputs to(block, args, work.row, work.column);
-        const std::int32_t of_rows[2] = {shared.row_exponents[k % 2][to.own_row],
-                                         shared.row_exponents[k % 2][to.own_row + 8]};
-        const std::int32_t* const of_columns = shared.column_exponents[k % 2] + to.own_column;
-        const bool last = k + 1 == work.end, is_part = work.part != kNoPart;
-        const bool adds = k != 0 || args.carry;
+        const std::int32_t of_rows[2] = {shared.row_exponents[turns.exponents][to.own_row],
+                                         shared.row_exponents[turns.exponents][to.own_row + 8]};
+        const std::int32_t* const of_columns = shared.column_exponents[turns.exponents] + to.own_column;
+        const bool last = kOne || k + 1 == work.end, is_part = kCut && work.part != kNoPart;
+        const bool adds = !kOne && (k != 0 || args.carry);
         AllFinite finite;
         ASSAY_UNROLL
         for (unsigned begin = 0; begin < kNumbers; begin += kTogether) {
-            float values[kTogether];
+            Values values;
             ASSAY_UNROLL
             for (unsigned i = 0; i < kTogether; ++i) {
                 const unsigned at = begin + i;
                 std::int32_t digits[kWeights];
                 ASSAY_UNROLL
                 for (unsigned weight = 0; weight < kWeights; ++weight) digits[weight] = sums[weight][at];
-                std::int64_t sum = sum_of(digits);
-                if (kFault == ProductFault::kCutSum) sum = sum / 128 * 128;
-                const std::int32_t exponent = of_rows[at / 2 % 2] + of_columns[at / 4 * 8 + at % 2];
-                const float value = kSmall ? finish_small(sum, exponent) : finish(sum, exponent);
+                if (kFault == ProductFault::kCutSum) digits[0] = digits[0] / 128 * 128;
+                const std::int32_t of_row = of_rows[at / 2 % 2], of_column = of_columns[at / 4 * 8 + at % 2];
+                values[i] = kUsual ? mul_rn(round_sum(digits), power_of_two(of_row, of_column))
+                                   : finish(sum_of(digits), of_row + of_column);
                 // A part is not added to +0 here: that would turn −0 into +0.
-                values[i] = is_part ? value : add_rn(adds ? shared.values[at][block.thread()] : 0.0F, value);
+                if (!is_part) values[i] = add_rn(adds ? shared.values[at][block.thread()] : 0.0F, values[i]);
             }
-            ASSAY_UNROLL
-            for (unsigned i = 0; i < kTogether; i += 2) {
-                const unsigned at = begin + i;
-                if (is_part) {
-                    const std::uint64_t part = part_of(work.part, at, block.thread());
-                    args.parts.set(part, values[i]);
-                    args.parts.set(part + kThreads, values[i + 1]);
-                } else if (last) {
-                    store(block, args, to, at, values[i], values[i + 1], finite);
-                } else {
-                    shared.values[at][block.thread()] = values[i];
-                    shared.values[at + 1][block.thread()] = values[i + 1];
-                }
+            if (is_part) {
+                ASSAY_UNROLL
+                for (unsigned i = 0; i < kTogether; ++i)
+                    args.parts.set(part_of(work.part, begin + i, block.thread()), values[i]);
+            } else if (last) {
+                store(block, args, to, turns.bias, begin, values, finite);
+            } else {
+                ASSAY_UNROLL
+                for (unsigned i = 0; i < kTogether; ++i) shared.values[begin + i][block.thread()] = values[i];
             }
         }
         if (last && !is_part) args.watch.note(block, finite.found());
     }
 
-    // Two neighbours in a row.
-    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Outputs& to, unsigned at,
-                                 float one, float other, AllFinite& finite) {
+    // Stores the numbers from `begin` on.
+    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Outputs& to, unsigned turn,
+                                 unsigned begin, Values& values, AllFinite& finite) {
         if (kMask == Mask::kLower) {
-            one = mul_rn(one, args.scale);
-            other = mul_rn(other, args.scale);
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kTogether; ++i) values[i] = mul_rn(values[i], args.scale);
         }
         if (args.bias != nullptr) {
-            const float* const bias = block.template shared<Shared>().bias + to.own_column + at / 4 * 8;
-            one = add_rn(one, bias[0]);
-            other = add_rn(other, bias[1]);
+            const float* const bias = block.template shared<Shared>().bias[turn] + to.own_column;
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kTogether; ++i)
+                values[i] = add_rn(values[i], bias[(begin + i) / 4 * 8 + i % 2]);
         }
         if (to.whole && to.pairs) {
-            finite.see(one);
-            finite.see(other);
-            return args.c.set2(to.place(at), one, other);
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < kTogether; i += 2) {
+                finite.see(values[i]);
+                finite.see(values[i + 1]);
+                args.c.set2(to.place(begin + i), values[i], values[i + 1]);
+            }
+            return;
         }
-        if (!to.has(at)) return;
-        finite.see(one);
-        args.c.set(to.place(at), one);
-        if (!to.has(at + 1)) return;
-        finite.see(other);
-        args.c.set(to.place(at + 1), other);
+        if (kOne && to.is_tile) return store_rows(block, args, to, begin, values, finite);
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kTogether; ++i) {
+            if (!to.has(begin + i)) continue;
+            finite.see(values[i]);
+            args.c.set(to.place(begin + i), values[i]);
+        }
+    }
+
+    // The same in rows that begin anywhere, so that neighbours cannot be stored together: a row of the warp's
+    // at a time.
+    static ASSAY_SIMT void store_rows(const SimtBlock& block, const Args& args, const Outputs& to,
+                                      unsigned begin, const Values& values, AllFinite& finite) {
+        auto& turned = block.template shared<Shared>().turned[block.warp()];
+        const unsigned row = block.lane() / 4, column = block.lane() % 4 * 2;
+        block.sync_warp();  // all lanes have stored what lay there
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kTogether; ++i) {
+            finite.see(values[i]);
+            turned[row + i / 2 % 2 * 8][column + i / 4 * 8 + i % 2] = values[i];
+        }
+        block.sync_warp();
+        const std::uint64_t first =
+            to.upper - row * args.to.row_stride - column + begin / 4 * 8 + block.lane();
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < kWarp / 2; ++i)
+            args.c.set(first + i * args.to.row_stride, turned[i][block.lane()]);
     }
 };
 
@@ -390,7 +390,7 @@ private:
 /// these are finite. Grid: eighths of a tile's numbers, tiles.
 template <unsigned kPlanesA, unsigned kColumns>
 struct AddPartsI16 {
-    using Product = ProductI16Wide<kPlanesA, kColumns, Mask::kNone, true>;
+    using Product = ProductI16Wide<kPlanesA, kColumns, Mask::kNone, WideBlocks::kCut>;
     static constexpr unsigned kThreads = Product::kThreads;
     static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = false;

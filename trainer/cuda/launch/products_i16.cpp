@@ -12,13 +12,20 @@ void start(LaunchStream stream, const Args& args, unsigned matrices) {
     launch<Kernel>(Kernel::grid(args, matrices), stream, args);
 }
 
-// Large tiles are used if at least a quarter of the card's multiprocessors get one. With fewer, idle
-// multiprocessors cost more than large tiles save.
-bool fills(std::uint64_t blocks, unsigned processors) { return blocks >= processors / 4; }
+// Large tiles are used if there are so many for a quarter of those that a card computes at a time. With
+// fewer, idle multiprocessors cost more than large tiles save.
+bool fills(std::uint64_t blocks, unsigned at_a_time) { return blocks >= at_a_time / 4; }
 
 // Of the tiles that suit operands of A with so many planes.
-template <unsigned kPlanesA, Mask kMask = Mask::kNone, bool kCut = false>
-using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask, kCut>;
+template <unsigned kPlanesA, Mask kMask = Mask::kNone, WideBlocks kKind = WideBlocks::kSeveral>
+using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask, kKind>;
+
+// A multiprocessor computes several tiles at a time, each with a thread block: for all it is a processor.
+Processors tiles_at_a_time(Processors processors) {
+    static_assert(Wide<2>::kBlocks == Wide<3>::kBlocks);
+    processors.count *= Wide<2>::kBlocks;
+    return processors;
+}
 
 bool can_be_wide(const ProductI16Args& args, const Processors& processors) {
     return processors.count != 0 && args.a.place.depth != 0 && args.to.col_stride == 1;
@@ -28,9 +35,15 @@ TileCounts tile_counts(const ProductI16Args& args) {
     return args.a.place.planes == 3 ? Wide<3>::counts(args) : Wide<2>::counts(args);
 }
 
+template <class Kernel>
+void start_wide(LaunchStream stream, const ProductI16Args& args, unsigned matrices,
+                const Processors& processors) {
+    launch<Kernel>(Kernel::grid(args, matrices, tiles_at_a_time(processors).count), stream, args);
+}
+
 template <unsigned kPlanesA>
 void start_cut(LaunchStream stream, const ProductI16Args& args) {
-    start<Wide<kPlanesA, Mask::kNone, true>>(stream, args, 1);
+    start<Wide<kPlanesA, Mask::kNone, WideBlocks::kCut>>(stream, args, 1);
     using Add = AddPartsI16<kPlanesA, kPlanesA == 3 ? 96 : 128>;
     launch<Add>(Add::grid(args), stream, args);
 }
@@ -56,9 +69,16 @@ template <unsigned kPlanesA, Mask kMask>
 void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices,
             const Processors& processors) {
     if constexpr (kMask == Mask::kNone || kMask == Mask::kLower) {
-        using Kernel = Wide<kPlanesA, kMask>;
-        if (can_be_wide(args, processors) && fills(Kernel::counts(args).tiles * matrices, processors.count))
-            return start<Kernel>(stream, args, matrices);
+        const bool is_one = args.a.place.blocks() == 1 && !args.carry;
+        if (can_be_wide(args, processors) &&
+            fills(tile_counts(args).tiles * matrices, tiles_at_a_time(processors).count)) {
+            if constexpr (kPlanesA == 2) {
+                if (is_one)
+                    return start_wide<Wide<2, kMask, WideBlocks::kOne>>(stream, args, matrices, processors);
+            }
+            if constexpr (kMask == Mask::kNone)
+                return start_wide<Wide<kPlanesA>>(stream, args, matrices, processors);
+        }
     }
     if (args.a.place.lines <= 32 || args.b.place.lines <= 32) {
         start<ProductI16<1, 1, kPlanesA, kMask>>(stream, args, matrices);
@@ -85,7 +105,8 @@ SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, const 
     if (mask != Mask::kNone || matrices != 1 || args.bias != nullptr || !can_be_wide(args, processors))
         return {};
     const TileCounts counts = tile_counts(args);
-    return fills(counts.tiles * counts.blocks, processors.count) ? split_k(counts, processors) : SplitK{};
+    const Processors tiles = tiles_at_a_time(processors);
+    return fills(counts.tiles * counts.blocks, tiles.count) ? split_k(counts, tiles) : SplitK{};
 }
 
 std::uint64_t part_numbers(const ProductI16Args& args) {
@@ -94,8 +115,9 @@ std::uint64_t part_numbers(const ProductI16Args& args) {
 
 std::uint64_t most_part_numbers(const DigitPlace& a, const DigitPlace& b, unsigned processors) {
     const TileCounts counts = tile_counts({.a = {.place = a}, .b = {.place = b}});
-    if (processors == 0 || !fills(counts.tiles * counts.blocks, processors)) return 0;
-    return most_part_numbers(counts, processors);
+    const unsigned tiles = tiles_at_a_time({.count = processors}).count;
+    if (tiles == 0 || !fills(counts.tiles * counts.blocks, tiles)) return 0;
+    return most_part_numbers(counts, tiles);
 }
 
 void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices,

@@ -92,6 +92,7 @@ public:
     ASSAY_SIMT unsigned x() const { return blockIdx.x; }
     ASSAY_SIMT unsigned y() const { return blockIdx.y; }
     ASSAY_SIMT unsigned z() const { return blockIdx.z; }
+    ASSAY_SIMT unsigned grid_x() const { return gridDim.x; }
     ASSAY_SIMT unsigned thread() const { return threadIdx.x; }
     ASSAY_SIMT unsigned lane() const { return threadIdx.x % 32; }
     ASSAY_SIMT unsigned warp() const { return threadIdx.x / 32; }
@@ -107,6 +108,7 @@ public:
         }
     }
     ASSAY_SIMT void sync() const { __syncthreads(); }
+    ASSAY_SIMT void sync_warp() const { __syncwarp(); }
 
     template <class T>
     ASSAY_SIMT T shfl_down(T value, unsigned lanes) const {

@@ -30,10 +30,13 @@ public:
     [[nodiscard]] unsigned thread() const { return thread_; }
     [[nodiscard]] unsigned lane() const { return thread_ % 32; }
     [[nodiscard]] unsigned warp() const { return thread_ / 32; }
-    void place(unsigned x, unsigned y, unsigned z) {
+    /// Blocks of the grid along x.
+    [[nodiscard]] unsigned grid_x() const { return grid_x_; }
+    void place(unsigned x, unsigned y, unsigned z, unsigned grid_x) {
         x_ = x;
         y_ = y;
         z_ = z;
+        grid_x_ = grid_x;
     }
 
     template <class Shared>
@@ -41,6 +44,8 @@ public:
         return *static_cast<Shared*>(shared_memory());
     }
     void sync() const;
+    /// Waits for the other lanes of the warp.
+    void sync_warp() const { static_cast<void>(exchange(0U, lane())); }
 
     /// The value of the lane `lanes` higher; its own value when there is no such lane.
     template <class T>
@@ -114,7 +119,7 @@ private:
 
     BlockRunner& runner_;
     unsigned thread_;
-    unsigned x_ = 0, y_ = 0, z_ = 0;
+    unsigned x_ = 0, y_ = 0, z_ = 0, grid_x_ = 1;
 };
 
 }  // namespace ASSAY_MACHINE

@@ -70,7 +70,7 @@ void BlockRunner::run(const HostKernel& kernel, KernelStream& stream, const Grid
         Thread& thread = *threads_[i];
         thread.block.place(static_cast<unsigned>(index % grid.x),
                            static_cast<unsigned>(index / grid.x % grid.y),
-                           static_cast<unsigned>(index / plane));
+                           static_cast<unsigned>(index / plane), grid.x);
         thread.state = ThreadState::kReady;
         thread.operation = WarpOperation::kNone;
         thread.operations = 0;
