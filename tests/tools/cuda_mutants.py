@@ -31,6 +31,7 @@ FAMILIES = {
     "products_f32": (["products_f32.cpp"], ["products_f32_test.cpp"]),
     "product_i16": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "product_i16_wide": (["products_i16.cpp"], ["products_i16_test.cpp"]),
+    "wide_tiles": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "products_i16": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "split_k": (["products_i16.cpp"], ["products_i16_test.cpp"]),
     "pack_i16": (["products_i16.cpp"], ["products_i16_test.cpp"]),
