@@ -164,6 +164,12 @@ private:
                 return token + attention::kStep > first && token < args.tokens && first < args.tokens;
             return token <= first && first < args.tokens;
         }
+        // Whether every row of the warp meets every token of the step.
+        [[nodiscard]] ASSAY_SIMT bool meets_all(const Args& args, unsigned token) const {
+            if (first + 16 > args.tokens) return false;
+            if (kTurned) return token >= first + 15 && token + attention::kStep <= args.tokens;
+            return token + attention::kStep <= first + 1;
+        }
     };
 
     // The tokens of a lane's step that its rows meet: `count` of them from `low` on, by next_in_step.
@@ -193,26 +199,48 @@ private:
         return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
     }
 
-    // Calls work(across, i, row, n) for the lane's numbers of a step whose row meets the token: number
-    // [across][i] is of row `row` and token n.
+    // Calls work(across, i, row, n, met) for the lane's numbers of a step: number [across][i] is of row `row`
+    // and token n, and `met` tells whether the row meets the token.
     template <class Work>
-    static ASSAY_SIMT void each_met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
-                                    unsigned step, const Work& work) {
+    static ASSAY_SIMT void each_number(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
+                                       unsigned step, const Work& work) {
         const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
         ASSAY_UNROLL
         for (unsigned at = 0; at < 16; ++at) {
             const unsigned across = at / 4, i = at % 4;
             const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-            if (met.has(row, n)) work(across, i, row, n);
+            work(across, i, row, n, met.has(row, n));
         }
     }
-
-    // Scores of a step.
-    static ASSAY_SIMT void scores(const SimtBlock& block, const Args& args, const Rows& rows,
-                                  const attention::DigitTile& tokens, unsigned step, LaneNumbers& made) {
-        attention::multiply_step(block, rows.digits, tokens, step, made);
-        ASSAY_UNROLL
-        for (unsigned at = 0; at < 16; ++at) made[at / 4][at % 4] = mul_rn(made[at / 4][at % 4], args.scale);
+    // Calls work(across, i, row, n) for those whose row meets the token.
+    template <class Work>
+    static ASSAY_SIMT void each_met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
+                                    unsigned step, const Work& work) {
+        each_number(block, args, rows, b, step,
+                    [&](unsigned across, unsigned i, unsigned row, unsigned n, bool met) {
+                        if (met) work(across, i, row, n);
+                    });
+    }
+    // The same in a step that is not `whole`; in a whole one all are met.
+    template <class Work>
+    static ASSAY_SIMT void each_met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
+                                    unsigned step, bool whole, const Work& work) {
+        if (whole) {
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at)
+                work(at / 4, at % 4, attention::row_at(at % 4), attention::token_at(at / 4, at % 4));
+        } else {
+            each_met(block, args, rows, b, step, work);
+        }
+    }
+    // Makes numbers of a step that is not `whole` zero if their row does not meet the token.
+    static ASSAY_SIMT void mask(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
+                                unsigned step, bool whole, LaneNumbers& made, float masked = 0.0F) {
+        if (whole) return;
+        each_number(block, args, rows, b, step,
+                    [&](unsigned across, unsigned i, unsigned, unsigned, bool met) {
+                        if (!met) made[across][i] = masked;
+                    });
     }
 
     static ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Args& args, const Rows& rows,
@@ -264,8 +292,9 @@ private:
         for (unsigned b = 0; b < rows.end; ++b) {
             copy(b + 1);
             block.template wait_copies<1>();
+            attention::DigitTile& tokens = b % 2 == 0 ? shared.tokens[0] : shared.numbers;
+            attention::make_factors(block, tokens);
             block.sync();
-            const attention::DigitTile& tokens = b % 2 == 0 ? shared.tokens[0] : shared.numbers;
             ASSAY_NO_UNROLL
             for (unsigned step = 0; step < attention::kSteps; ++step) {
                 if (rows.meets(args, b * attention::kBlock + step * attention::kStep)) work(b, step, tokens);
@@ -281,11 +310,27 @@ private:
         AllFinite finite;
         each_step(block, args, rows, [&](unsigned b, unsigned step, const attention::DigitTile& tokens) {
             LaneNumbers made;
-            scores(block, args, rows, tokens, step, made);
-            each_met(block, args, rows, b, step, [&](unsigned across, unsigned i, unsigned row, unsigned n) {
-                finite.see(made[across][i]);
-                largest[row].see(made[across][i], b * attention::kBlock + in_block(block, step, n));
-            });
+            const unsigned first = b * attention::kBlock + step * attention::kStep;
+            const bool whole = rows.meets_all(args, first);
+            if (attention::multiply_step(block, rows.digits, tokens, step, held(block), made)) {
+                each_met(block, args, rows, b, step,
+                         [&](unsigned across, unsigned i, unsigned row, unsigned n) {
+                             const float score = mul_rn(made[across][i], args.scale);
+                             finite.see(score);
+                             largest[row].see(score, b * attention::kBlock + in_block(block, step, n));
+                         });
+                return;
+            }
+            // Multiplication by a positive number keeps the order. All numbers are finite, and zeros are +0,
+            // so among equals of a step any may be the first.
+            mask(block, args, rows, b, step, whole, made, from_bits(static_cast<std::int32_t>(0xff800000U)));
+            ASSAY_UNROLL
+            for (unsigned row = 0; row < 2; ++row) {
+                float most = made[0][2 * row];
+                ASSAY_UNROLL
+                for (unsigned n = 1; n < 8; ++n) most = larger_of(most, made[n / 2][2 * row + n % 2]);
+                largest[row].see(mul_rn(most, rows.digits.factor(row, false, args.scale)), first);
+            }
         });
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2; ++row) rows.max[row] = largest[row].among_four(block);
@@ -298,18 +343,16 @@ private:
         sums.clear();
         each_step(block, args, rows, [&](unsigned b, unsigned step, const attention::DigitTile& tokens) {
             LaneNumbers made;
-            scores(block, args, rows, tokens, step, made);
-            // Without branches, one after another, around each exp32: a term that the row does not meet
-            // becomes +0, which changes no sum of numbers that are not negative.
-            const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
+            const bool whole = exponents(block, args, rows, tokens, b, step, made);
+            exponentials<false>(block, rows, step, made);
+            // A term that the row does not meet becomes +0, which changes no sum of numbers that are not
+            // negative.
+            mask(block, args, rows, b, step, whole, made);
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at) {
                 const unsigned across = at / 4, i = at % 4;
-                const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-                const float term = exp32(sub_rn(made[across][i], rows.max[row]));
-                const std::int32_t all_or_none = met.has(row, n) ? -1 : 0;
-                float& part = sums.parts[row][n];
-                part = add_rn(part, from_bits(bits_of(term) & all_or_none));
+                float& part = sums.parts[attention::row_at(i)][attention::token_at(across, i)];
+                part = add_rn(part, made[across][i]);
             }
         });
         sums.fold(block, rows.sum);
@@ -326,19 +369,28 @@ private:
         copy_tokens(block, args, rows, 0);
         for (unsigned b = 0; b < rows.end; ++b) {
             block.template wait_copies<0>();
+            make_factors(block);
             block.sync();
             ASSAY_NO_UNROLL
             for (unsigned step = 0; step < attention::kSteps; ++step) {
                 if (!rows.meets(args, b * attention::kBlock + step * attention::kStep)) continue;
                 LaneNumbers made, slope;
-                scores(block, args, rows, shared.tokens[0], step, made);
-                make_probabilities(block, rows, step, made);
-                attention::multiply_step(block, rows.slopes, shared.tokens[1], step, slope);
-                each_met(block, args, rows, b, step,
+                const bool whole = exponents(block, args, rows, shared.tokens[0], b, step, made);
+                exponentials<true>(block, rows, step, made);
+                const bool has_factor =
+                    attention::multiply_step(block, rows.slopes, shared.tokens[1], step, shared.held, slope);
+                const float factors[2] = {rows.slopes.factor(0, has_factor, 1.0F),
+                                          rows.slopes.factor(1, has_factor, 1.0F)};
+                // Without factors all are finite.
+                if (has_factor)
+                    each_met(block, args, rows, b, step,
+                             [&](unsigned across, unsigned i, unsigned, unsigned) {
+                                 finite.see(slope[across][i]);
+                             });
+                each_met(block, args, rows, b, step, whole,
                          [&](unsigned across, unsigned i, unsigned row, unsigned n) {
-                             finite.see(slope[across][i]);
                              float& part = sums.parts[row][n];
-                             part = fma_rn(slope[across][i], made[across][i], part);
+                             part = fma_rn(mul_rn(slope[across][i], factors[row]), made[across][i], part);
                          });
             }
             block.sync();
@@ -366,128 +418,209 @@ private:
         }
     }
 
-    // Maximum, sum and inverse of a number's row of scores: its query is its row or its token.
-    struct RowNumbers {
-        float max, sum, inverse;
-    };
-    static ASSAY_SIMT RowNumbers row_numbers(const SimtBlock& block, const Rows& rows, unsigned step,
-                                             unsigned row, unsigned n) {
+    // A number for each of a step's, of the query to which it belongs: a row, or a token.
+    enum class Of : std::uint8_t { kMax, kSum, kInverse, kDot };
+    template <Of kOf>
+    static ASSAY_SIMT void numbers_of(const SimtBlock& block, const Rows& rows, unsigned step,
+                                      LaneNumbers& all) {
         if constexpr (kTurned) {
-            const auto& queries = block.template shared<Shared>().queries;
-            const unsigned query = in_block(block, step, n);
-            return {queries.max[query], queries.sum[query], queries.inverse[query]};
+            const float* const from = queries<kOf>(block) + in_block(block, step, 0);
+            float of[8];
+            load4(from, of);
+            load4(from + attention::next_in_step(4), of + 4);
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at)
+                all[at / 4][at % 4] = of[attention::token_at(at / 4, at % 4)];
         } else {
-            return {rows.max[row], rows.sum[row], rows.inverse[row]};
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at)
+                all[at / 4][at % 4] = own_number<kOf>(rows, attention::row_at(at % 4));
         }
     }
+    template <Of kOf>
+    static ASSAY_SIMT const float* queries(const SimtBlock& block) {
+        const auto& of = block.template shared<Shared>().queries;
+        if constexpr (kOf == Of::kDot) return of.dot;
+        return kOf == Of::kMax ? of.max : kOf == Of::kSum ? of.sum : of.inverse;
+    }
+    template <Of kOf>
+    static ASSAY_SIMT float own_number(const Rows& rows, unsigned row) {
+        return kOf == Of::kMax       ? rows.max[row]
+               : kOf == Of::kSum     ? rows.sum[row]
+               : kOf == Of::kInverse ? rows.inverse[row]
+                                     : rows.dot[row];
+    }
 
-    // Turns scores into probabilities, in place. Masked ones may become anything.
-    static ASSAY_SIMT void make_probabilities(const SimtBlock& block, const Rows& rows, unsigned step,
-                                              LaneNumbers& made) {
-        bool usual = true;
+    // How far each score of a step lies below its row's maximum, which is the law's difference with the other
+    // sign; 0 for masked ones. Returns whether the step is whole.
+    static ASSAY_SIMT bool exponents(const SimtBlock& block, const Args& args, const Rows& rows,
+                                     const attention::DigitTile& tokens, unsigned b, unsigned step,
+                                     LaneNumbers& made) {
+        const bool has_factor = attention::multiply_step(block, rows.digits, tokens, step, held(block), made);
+        const float factors[2] = {rows.digits.factor(0, has_factor, args.scale),
+                                  rows.digits.factor(1, has_factor, args.scale)};
+        LaneNumbers max;
+        numbers_of<Of::kMax>(block, rows, step, max);
         ASSAY_UNROLL
         for (unsigned at = 0; at < 16; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const RowNumbers of =
-                row_numbers(block, rows, step, attention::row_at(i), attention::token_at(across, i));
-            const float e = exp32(sub_rn(made[across][i], of.max));
-            usual = (e >= attention::smallest_usual() || e == 0.0F) && usual;
-            made[across][i] = e;
+            float& number = made[at / 4][at % 4];
+            number = sub_rn(max[at / 4][at % 4], mul_rn(number, factors[attention::row_at(at % 4)]));
         }
+        const bool whole = rows.meets_all(args, b * attention::kBlock + step * attention::kStep);
+        mask(block, args, rows, b, step, whole, made);
+        return whole;
+    }
+
+    // Turns exponents into exponentials, and divides them by their row's sum if they are to be probabilities.
+    // Masked ones may become anything.
+    template <bool kDivides>
+    static ASSAY_SIMT void exponentials(const SimtBlock& block, const Rows& rows, unsigned step,
+                                        LaneNumbers& made) {
+        // Bits of numbers that are not negative have their order; a NaN's, of equal infinities, are larger.
+        std::int32_t most = 0;
         ASSAY_UNROLL
-        for (unsigned at = 0; at < 16 && usual; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const RowNumbers of =
-                row_numbers(block, rows, step, attention::row_at(i), attention::token_at(across, i));
-            made[across][i] = attention::quotient(made[across][i], of.sum, of.inverse);
+        for (unsigned at = 0; at < 16; ++at) {
+            const std::int32_t bits = bits_of(made[at / 4][at % 4]);
+            most = bits > most ? bits : most;
         }
+        if (most <= bits_of(attention::kUsualExponent)) {
+            LaneNumbers sum, inverse;
+            if constexpr (kDivides) {
+                numbers_of<Of::kSum>(block, rows, step, sum);
+                numbers_of<Of::kInverse>(block, rows, step, inverse);
+            }
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at) {
+                float& number = made[at / 4][at % 4];
+                number = attention::usual_exp32(-number);
+                if constexpr (kDivides)
+                    number = attention::quotient(number, sum[at / 4][at % 4], inverse[at / 4][at % 4]);
+            }
+            return;
+        }
+        attention::hold(block, held(block), step, made);
+        ASSAY_NO_UNROLL
+        for (unsigned at = 0; at < 16; ++at) {
+            float& number = held(block)[step * 4 + at / 4][block.thread()].of[at % 4];
+            const float e = exp32(-number);
+            if constexpr (!kDivides) {
+                number = e;
+            } else if constexpr (kTurned) {
+                number = div_rn(e, queries<Of::kSum>(block)[in_block(block, step, at / 8 * 4 + at % 4)]);
+            } else {
+                number = div_rn(e, at / 4 % 2 == 0 ? rows.sum[0] : rows.sum[1]);
+            }
+        }
+        attention::take(block, held(block), step, made);
+    }
+
+    static ASSAY_SIMT attention::HeldNumbers& held(const SimtBlock& block) {
+        return block.template shared<Shared>().held;
+    }
+    static ASSAY_SIMT void make_factors(const SimtBlock& block) {
+        Shared& shared = block.template shared<Shared>();
         ASSAY_UNROLL
-        for (unsigned at = 0; at < 16 && !usual; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const RowNumbers of =
-                row_numbers(block, rows, step, attention::row_at(i), attention::token_at(across, i));
-            made[across][i] = div_rn(made[across][i], of.sum);
-        }
+        for (unsigned i = 0; i < kTokenTiles; ++i) attention::make_factors(block, shared.tokens[i]);
     }
 
     // Makes a step of the product's left operand (probabilities, or the scores' gradient), with zeros for
     // masked numbers, and finds the largest of each row.
     static ASSAY_SIMT void weigh(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
-                                 unsigned step, std::uint32_t (&most)[2], AllFinite& finite) {
+                                 unsigned step, std::uint32_t (&most)[2]) {
         Shared& shared = block.template shared<Shared>();
-        LaneNumbers made, slope;
-        scores(block, args, rows, shared.tokens[0], step, made);
-        make_probabilities(block, rows, step, made);
-        if constexpr (kSlopes) attention::multiply_step(block, rows.slopes, shared.tokens[1], step, slope);
-        const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
+        LaneNumbers made;
+        const bool whole = exponents(block, args, rows, shared.tokens[0], b, step, made);
+        exponentials<true>(block, rows, step, made);
+        if constexpr (kSlopes) {
+            LaneNumbers slope, dot;
+            const bool has_factor =
+                attention::multiply_step(block, rows.slopes, shared.tokens[1], step, shared.held, slope);
+            const float factors[2] = {rows.slopes.factor(0, has_factor, 1.0F),
+                                      rows.slopes.factor(1, has_factor, 1.0F)};
+            numbers_of<Of::kDot>(block, rows, step, dot);
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at) {
+                const unsigned across = at / 4, i = at % 4;
+                // The product with the factor is exact.
+                const float above = fma_rn(slope[across][i], factors[attention::row_at(i)], -dot[across][i]);
+                made[across][i] = slope_of(args, made[across][i], above);
+            }
+        }
+        if (kFault == AttentionFault::kWholeMaximum) see_sizes(made, most);
+        mask(block, args, rows, b, step, whole, made);
+        see_sizes(made, most);
+        attention::hold(block, shared.held, step, made);
+    }
+    static ASSAY_SIMT void see_sizes(const LaneNumbers& made, std::uint32_t (&most)[2]) {
         ASSAY_UNROLL
         for (unsigned at = 0; at < 16; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-            float number = made[across][i];
-            if constexpr (kSlopes && kTurned) {
-                number =
-                    slope_of(args, number, slope[across][i], shared.queries.dot[in_block(block, step, n)]);
-            } else if constexpr (kSlopes) {
-                number = slope_of(args, number, slope[across][i], rows.dot[row]);
-            }
-            if (kFault == AttentionFault::kWholeMaximum) most[row] = packing::larger(most[row], number);
-            if (!met.has(row, n)) number = 0.0F;
-            finite.see(number);
-            most[row] = packing::larger(most[row], number);
-            shared.held[step * 16 + at][block.thread()] = number;
+            std::uint32_t& of_row = most[attention::row_at(at % 4)];
+            of_row = packing::larger(of_row, made[at / 4][at % 4]);
         }
     }
 
     // The gradient of a score.
-    static ASSAY_SIMT float slope_of(const Args& args, float p, float slope, float dot) {
-        return mul_rn(mul_rn(p, sub_rn(slope, dot)), args.scale);
+    static ASSAY_SIMT float slope_of(const Args& args, float p, float above) {
+        return mul_rn(mul_rn(p, above), args.scale);
     }
 
     static ASSAY_SIMT void add_products(const SimtBlock& block, const Args& args, const Rows& rows,
                                         attention::HeadSums& sums) {
         Shared& shared = block.template shared<Shared>();
-        AllFinite finite;
+        bool finite = true;
         copy_tokens(block, args, rows, rows.begin);
         copy_numbers(block, args, rows, rows.begin);
         for (unsigned b = rows.begin; b < rows.end; ++b) {
             block.template wait_copies<1>();
+            make_factors(block);
             block.sync();
             std::uint32_t most[2] = {0, 0};
             ASSAY_NO_UNROLL
             for (unsigned step = 0; step < attention::kSteps; ++step) {
                 if (rows.meets(args, b * attention::kBlock + step * attention::kStep)) {
-                    weigh(block, args, rows, b, step, most, finite);
+                    weigh(block, args, rows, b, step, most);
                 } else {
-                    ASSAY_UNROLL
-                    for (unsigned at = 0; at < 16; ++at) shared.held[step * 16 + at][block.thread()] = 0.0F;
+                    constexpr LaneNumbers kZeros = {};
+                    attention::hold(block, shared.held, step, kZeros);
                 }
             }
+            finite = finite && most[0] < 0x7f800000U && most[1] < 0x7f800000U;
             attention::WeightDigits left;
             left.make(block, shared.held, most);
             if (kFault != AttentionFault::kMissingBarrier) block.sync();
             copy_tokens(block, args, rows, b + 1);
             block.template wait_copies<1>();
+            attention::make_factors(block, shared.numbers);
             block.sync();
-            attention::add_block(block, left, shared.numbers, args.numbers.place.lines, sums);
+            attention::add_block(block, left, shared.held, shared.numbers, args.numbers.place.lines, sums);
             block.sync();
             copy_numbers(block, args, rows, b + 1);
         }
         block.template wait_copies<0>();
-        if constexpr (kOutput == AttentionOutput::kQueryGradient) args.after.note(block, finite.found());
+        if constexpr (kOutput == AttentionOutput::kQueryGradient) args.after.note(block, finite);
     }
 
     static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Rows& rows,
                                  const attention::HeadSums& sums) {
+        Shared& shared = block.template shared<Shared>();
         const std::uint64_t matrix = args.to.matrix(block.z());
-        AllFinite finite;
         ASSAY_UNROLL
-        for (unsigned at = 0; at < attention::kNumbers / 2; ++at) {
-            const unsigned row = rows.own + 8 * attention::row_at(at % 4);
-            const unsigned number = attention::number_at(block.lane(), at / 4, at % 4);
-            if (row >= args.tokens || number >= args.numbers.place.lines) continue;
-            finite.see(sums[at / 4][at % 4]);
-            args.c.set(matrix + args.to.element(row, number), sums[at / 4][at % 4]);
+        for (unsigned across = 0; across < attention::kNumbers / 8; ++across) {
+            const float(&four)[4] = sums[across];
+            shared.held[across][block.thread()] = {{four[0], four[1], four[2], four[3]}};
+        }
+        AllFinite finite;
+        ASSAY_NO_UNROLL
+        for (unsigned across = 0; across < attention::kNumbers / 8; ++across) {
+            const attention::FourNumbers four = shared.held[across][block.thread()];
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < 4; ++i) {
+                const unsigned row = rows.own + 8 * attention::row_at(i);
+                const unsigned number = attention::number_at(block.lane(), across, i);
+                finite.see(four.of[i]);  // zero, if nobody stores it
+                if (row < args.tokens && number < args.numbers.place.lines)
+                    args.c.set(matrix + args.to.element(row, number), four.of[i]);
+            }
         }
         args.watch.note(block, finite.found());
     }

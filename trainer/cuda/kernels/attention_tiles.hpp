@@ -7,6 +7,7 @@
 #pragma once
 
 #include "trainer/cuda/kernels/product_i16.hpp"
+#include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -24,7 +25,8 @@ inline constexpr unsigned kTileWords = 2 * kBlock * kPitch;
 /// An operand's digits in shared memory: of 128 tokens by token, or of a head's numbers along 128 tokens.
 struct DigitTile {
     alignas(16) std::uint32_t words[kTileWords];
-    alignas(16) std::int32_t exponents[kBlock];  // of each token, or of each number
+    alignas(16) std::int32_t exponents[kBlock];  // of each token, or of each number; see make_factors
+    unsigned near[kBlock / kStep];               // the least nearness of each 32 of them
 };
 /// A lane's numbers of a step: [n-tile of eight columns][row, column].
 using LaneNumbers = float[4][4];
@@ -38,20 +40,64 @@ ASSAY_SIMT unsigned next_in_step(unsigned n) { return n / 4 * 16 + n % 4; }
 ASSAY_SIMT unsigned token_at(unsigned across, unsigned i) { return across * 2 + i % 2; }
 ASSAY_SIMT unsigned row_at(unsigned i) { return i / 2; }
 
-/// Whether multiplication by 2^exponent is exact: a sum of digits, which is 0 or at least 1 and below 2^37,
-/// times it is 0 or a normal number. (The next factor may still round.)
-ASSAY_SIMT bool is_factor(std::int32_t exponent) { return exponent >= -126 && exponent <= 90; }
+/// How far from zero the exponent of a line is: 2 is near, 1 further, 0 far. For a pair of lines with
+/// kNearPair or more, multiplication of a sum of digits, which is 0 or at least 1 and below 2^37, by both
+/// powers of two is exact: each time 0 or a normal number. (The next factor may still round.)
+ASSAY_SIMT unsigned nearness(std::int32_t exponent) {
+    if (exponent > 45) return 0;
+    return exponent >= -40 ? 2 : exponent >= -86 ? 1 : 0;
+}
+inline constexpr unsigned kNearPair = 3;
 
-/// The exponent of a line. That of a missing line may be anything.
-ASSAY_SIMT std::int32_t exponent_of(const Digits& digits, unsigned matrix, unsigned line, unsigned b) {
-    return line < digits.place.lines ? digits.exponents[digits.place.exponent(matrix, line, b)] : 0;
+/// The least nearness in the warp. Every lane gets it.
+ASSAY_SIMT unsigned least_nearness(const SimtBlock& block, unsigned own) {
+    const bool is_far = block.any(own == 0), is_further = block.any(own < 2);
+    return is_far ? 0 : is_further ? 1 : 2;
 }
 
-/// The smallest dividend, other than 0, for which quotient() is right.
-ASSAY_SIMT float smallest_usual() { return from_bits((127 - 90) << 23); }
+/// Below a row's maximum by at most this, exponentials are normal numbers for which quotient() is right.
+inline constexpr float kUsualExponent = 62.0F;
+
+/// exp_sequence without the steps that numbers in [-kUsualExponent, 0] do not need. They keep their bits: no
+/// limit is reached, and the significand, which is normal, times the power of two is a normal number, so that
+/// the exponent can be added to its bits.
+struct UsualExponents {
+    // A number, or a power of two as what it adds to the bits of a number.
+    struct F {
+        float number;
+        std::int32_t power = 0;
+        bool is_power = false;
+    };
+    using I = std::int32_t;
+    using M = bool;
+    static ASSAY_SIMT F set(float v) { return {v}; }
+    static ASSAY_SIMT I seti(int v) { return v; }
+    static ASSAY_SIMT F add(F a, F b) { return {add_rn(a.number, b.number)}; }
+    static ASSAY_SIMT F sub(F a, F b) { return {sub_rn(a.number, b.number)}; }
+    static ASSAY_SIMT F mul(F a, F b) {
+        return {b.is_power ? cuda::from_bits(bits_of(a.number) + b.power) : mul_rn(a.number, b.number)};
+    }
+    static ASSAY_SIMT F fma(F a, F b, F c) { return {fma_rn(a.number, b.number, c.number)}; }
+    static ASSAY_SIMT M less(F, F) { return true; }
+    static ASSAY_SIMT F select(M, F yes, F) { return yes; }
+    static ASSAY_SIMT I bits(F a) { return bits_of(a.number); }
+    static ASSAY_SIMT F from_bits(I a) { return {0.0F, a - (127 << 23), true}; }
+    static ASSAY_SIMT I addi(I a, I b) { return SimtLanes::addi(a, b); }
+    static ASSAY_SIMT I subi(I a, I b) { return SimtLanes::subi(a, b); }
+    template <int n>
+    static ASSAY_SIMT I shl(I a) {
+        return SimtLanes::shl<n>(a);
+    }
+    template <int n>
+    static ASSAY_SIMT I sar(I) {
+        return 0;  // all of the power of two in one factor
+    }
+};
+
+ASSAY_SIMT float usual_exp32(float x) { return exp_sequence<UsualExponents>({x}).number; }
 
 /// a / b, rounded once. REQUIRES `inverse` to be 1 / b rounded once, b in [1, 2^31), and a in
-/// [smallest_usual(), 1] or 0. After the first correction the quotient is off by less than its last digit, so
+/// [2^-90, 1] or 0. After the first correction the quotient is off by less than its last digit, so
 /// the second one gives the law's (Markstein, IBM Journal 1990). Remainders of smaller numbers would lose
 /// digits.
 ASSAY_SIMT float quotient(float a, float b, float inverse) {
@@ -60,43 +106,22 @@ ASSAY_SIMT float quotient(float a, float b, float inverse) {
     return fma_rn(fma_rn(-second, b, a), inverse, second);
 }
 
-/// The float of hi · 2^16 + mid · 2^8 + lo, rounded once, for 32-bit sums of at most 128 products of digits.
-ASSAY_SIMT float sum_to_float(std::int32_t lo, std::int32_t mid, std::int32_t hi) {
+/// Sums with the weight 65,536 begin here: as a float, such a sum is 3 · 2^22 and the sum of the products.
+inline constexpr std::int32_t kRaised = 0x4b400000;
+
+/// The float of hi · 2^16 + mid · 2^8 + lo, rounded once, for 32-bit sums of at most 128 products of digits,
+/// and raised = kRaised + hi. Its halves, of 23 and of 16 bits, become floats as the low bits of large ones.
+/// The upper half loses the 3 · 2^22, and 2^23 that the lower half has too much; only the last sum rounds.
+ASSAY_SIMT float sum_to_float(std::int32_t lo, std::int32_t mid, std::int32_t raised) {
     const std::int32_t rest = mid * 256 + lo;
-    return fma_rn(static_cast<float>(hi + (rest >> 16)), 65536.0F, static_cast<float>(rest & 0xffff));
+    const float high = fma_rn(from_bits(raised + (rest >> 16)), 65536.0F, -98305.0F * 8388608.0F);
+    return add_rn(high, from_bits((rest & 0xffff) | 0x4b000000));
 }
 
-/// Calls use(at, value) for each of the 16 numbers whose sums of digits a lane has, with at = 4 · across + i
-/// and value = arithmetic::finish of the sum and of the sum of both exponents. exponents[column(n)] is the
-/// exponent of the lane's n-th of eight columns; number `at` is in column n = column_of(at).
-template <class Column, class ColumnOf, class Use>
-ASSAY_SIMT void finish_each(const WeightSums& sums, const std::int32_t (&rows)[2],
-                            const std::int32_t* exponents, const Column& column, const ColumnOf& column_of,
-                            const Use& use) {
-    float factors[8];
-    bool usual = is_factor(rows[0]) && is_factor(rows[1]);
+/// Sets sums of digits to where they begin.
+ASSAY_SIMT void begin_sums(WeightSums& sums) {
     ASSAY_UNROLL
-    for (unsigned n = 0; n < 8; ++n) {
-        const std::int32_t exponent = exponents[column(n)];
-        usual = is_factor(exponent) && usual;
-        factors[n] = power_of_two(exponent);
-    }
-    const float row_factors[2] = {power_of_two(rows[0]), power_of_two(rows[1])};
-    if (usual) {
-        ASSAY_UNROLL
-        for (unsigned at = 0; at < 16; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const float sum = sum_to_float(sums[0][across][i], sums[1][across][i], sums[2][across][i]);
-            use(at, mul_rn(mul_rn(sum, row_factors[row_at(i)]), factors[column_of(at)]));
-        }
-    } else {
-        ASSAY_UNROLL
-        for (unsigned at = 0; at < 16; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const std::int32_t of[3] = {sums[0][across][i], sums[1][across][i], sums[2][across][i]};
-            use(at, finish(sum_of(of), rows[row_at(i)] + exponents[column(column_of(at))]));
-        }
-    }
+    for (unsigned i = 0; i < 48; ++i) sums[i / 16][i / 4 % 4][i % 4] = i < 32 ? 0 : kRaised;
 }
 
 /// The address of the row that a lane passes to load_matrices, for two planes of eight lines with eight words
@@ -106,32 +131,58 @@ ASSAY_SIMT const std::uint32_t* own_row(const SimtBlock& block, const DigitTile&
     return tile.words + (lane / 16 * lines + lane % 8) * kPitch + lane / 8 % 2 * 4;
 }
 
+/// Words of a token's digits, 64 in both planes: depth and block of their place are at most 64 and at least.
+inline constexpr unsigned kTokenWords = 2 * kPieceWords;
+
 /// A warp's 16 rows as the left operand of products along a head's numbers.
 struct RowDigits {
     std::uint32_t words[2][2][4];  // [plane][32 numbers][word]
     std::int32_t exponents[2];     // of the lane's rows
+    unsigned near;                 // the least nearness of the warp's rows
 
     ASSAY_SIMT void load(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned first) {
-        const unsigned own = first + block.lane() / 4;
+        unsigned own_near = 2;
         ASSAY_UNROLL
-        for (unsigned i = 0; i < 16; ++i) {
-            const unsigned plane = i / 8, half = i / 4 % 2, word = i % 4, row = own + word % 2 * 8;
-            const unsigned at = plane * kPieceWords + half * 8 + block.lane() % 4 + word / 2 * 4;
-            words[plane][half][word] =
-                row < digits.place.lines ? digits.words[digits.place.first_word(matrix, row, 0) + at] : 0U;
+        for (unsigned side = 0; side < 2; ++side) {
+            const unsigned row = first + block.lane() / 4 + 8 * side;
+            const bool exists = row < digits.place.lines;
+            const std::uint64_t line = std::uint64_t{matrix} * digits.place.lines + (exists ? row : 0);
+            const std::uint32_t* const from = digits.words + line * kTokenWords + block.lane() % 4;
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < 8; ++i)
+                words[i / 4][i / 2 % 2][i % 2 * 2 + side] = exists ? from[i * 4] : 0U;
+            exponents[side] = exists ? digits.exponents[line] : 0;
+            const unsigned other = nearness(exponents[side]);
+            own_near = other < own_near ? other : own_near;
         }
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < 2; ++i) exponents[i] = exponent_of(digits, matrix, own + 8 * i, 0);
+        near = least_nearness(block, own_near);
+    }
+    /// What a product of the row has to be multiplied with: `scale`, and the row's power of two unless the
+    /// product has it.
+    [[nodiscard]] ASSAY_SIMT float factor(unsigned row, bool has_it, float scale) const {
+        return has_it ? scale : mul_rn(power_of_two(exponents[row]), scale);
     }
 };
 
-/// Each thread copies the exponent of a line: 0 for a missing line.
-ASSAY_SIMT void copy_exponent(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned line,
-                              unsigned b, DigitTile& to) {
+/// Each thread copies an exponent: 0 for a missing line.
+ASSAY_SIMT void copy_exponent(const SimtBlock& block, const Digits& digits, std::uint64_t first,
+                              unsigned line, DigitTile& to) {
     static_assert(kWarps * kWarp == kBlock);
     const bool valid = line < digits.place.lines;
-    block.copy4(&to.exponents[block.thread()],
-                digits.exponents + (valid ? digits.place.exponent(matrix, line, b) : 0), valid);
+    block.copy4(&to.exponents[block.thread()], digits.exponents + (valid ? first + line : 0), valid);
+}
+
+/// Each thread makes the exponent that it has copied a power of two, if it is not far. Then threads have to
+/// meet.
+ASSAY_SIMT void make_factors(const SimtBlock& block, DigitTile& tile) {
+    const std::int32_t exponent = tile.exponents[block.thread()];
+    const unsigned own = nearness(exponent), least = least_nearness(block, own);
+    if (own > 0) tile.exponents[block.thread()] = bits_of(power_of_two(exponent));
+    if (block.lane() == 0) tile.near[block.warp()] = least;
+}
+/// The exponent of which make_factors may have made a power of two, which has the bits of a larger number.
+ASSAY_SIMT std::int32_t exponent_again(std::int32_t made) {
+    return made < 1024 ? made : static_cast<std::int32_t>(static_cast<std::uint32_t>(made) >> 23U) - 127;
 }
 
 /// Copies the digits of 128 tokens by token. A lane's four of 16 tokens go to rows 2t and 2t + 1, and eight
@@ -140,69 +191,132 @@ ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Digits& digits, unsign
                             DigitTile& to) {
     const unsigned own = block.thread() / 8, chunk = block.thread() % 8, first = b * kBlock + own;
     const unsigned row = own % 4 / 2 * 8 + own / 4 * 2 + own % 2;
-    const std::uint32_t* const from = digits.words + digits.place.first_word(matrix, first, 0) + chunk * 4;
+    const std::uint64_t line = std::uint64_t{matrix} * digits.place.lines + first;
+    const std::uint32_t* const from = digits.words + line * kTokenWords + chunk * 4;
     std::uint32_t* const at = to.words + (chunk / 4 * kBlock + row) * kPitch + chunk % 4 * 4;
-    const std::uint64_t pitch = 16 * digits.place.line_words();
     ASSAY_UNROLL
     for (unsigned i = 0; i < kBlock / 16; ++i) {
         const bool valid = first + 16 * i < digits.place.lines;
-        block.copy16(at + 16 * i * kPitch, valid ? from + i * pitch : digits.words, valid);
+        block.copy16(at + 16 * i * kPitch, valid ? from + 16 * i * kTokenWords : digits.words, valid);
     }
-    copy_exponent(block, digits, matrix, b * kBlock + block.thread(), 0, to);
+    copy_exponent(block, digits, std::uint64_t{matrix} * digits.place.lines, b * kBlock + block.thread(), to);
 }
 
 /// Copies the digits of a head's numbers along a block of 128 tokens.
 ASSAY_SIMT void copy_numbers(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned b,
                              DigitTile& to) {
-    const unsigned own = block.thread() / 16, chunk = block.thread() % 16;
-    const std::uint32_t* const from = digits.words + digits.place.first_word(matrix, own, b) + chunk * 4;
+    const unsigned own = block.thread() / 16, chunk = block.thread() % 16, lines = digits.place.lines;
+    // A line's blocks of both planes, of one or two pieces.
+    const unsigned blocks = (digits.place.depth + kBlock - 1) / kBlock;
+    const unsigned words = digits.place.depth > kPieceDigits ? 4 * kPieceWords : 2 * kPieceWords;
+    const std::uint64_t line = std::uint64_t{matrix} * lines + own;
+    const std::uint32_t* const from =
+        digits.words + line * (blocks * words) + std::uint64_t{b} * words + chunk * 4;
     std::uint32_t* const at = to.words + (chunk / 4 * kNumbers + own) * kPitch + chunk % 4 * 4;
-    const std::uint64_t pitch = 8 * digits.place.line_words();
-    const bool is_piece = chunk / 8 * kPieceWords < digits.place.block_words();
+    const unsigned pitch = 8 * blocks * words;
+    const bool is_piece = chunk * 4 < words;
     ASSAY_UNROLL
     for (unsigned i = 0; i < kNumbers / 8; ++i) {
-        const bool valid = own + 8 * i < digits.place.lines && is_piece;
-        block.copy16(at + 8 * i * kPitch, valid ? from + i * pitch : digits.words, valid);
+        const bool valid = own + 8 * i < lines && is_piece;
+        block.copy16(at + 8 * i * kPitch, valid ? from + std::uint64_t{i} * pitch : digits.words, valid);
     }
-    copy_exponent(block, digits, matrix, block.thread(), b, to);
+    copy_exponent(block, digits, (std::uint64_t{matrix} * blocks + b) * lines, block.thread(), to);
 }
 
-/// The products of the warp's rows with the 32 tokens of a step.
-ASSAY_SIMT void multiply_step(const SimtBlock& block, const RowDigits& rows, const DigitTile& tokens,
-                              unsigned step, LaneNumbers& made) {
-    WeightSums sums;
+/// Numbers of each lane of a block of 128 tokens, held in shared memory while their largest is searched, or
+/// for a loop that is not unrolled: [step, four of them][thread]. In registers they would take 64 of them,
+/// and separate code for each step. Four numbers belong to a row and to neighbouring tokens: 2 · group + row,
+/// where `group` is the half of a step's tokens.
+struct alignas(16) FourNumbers {
+    float of[4];
+};
+using HeldNumbers = FourNumbers[kSteps * 4][kWarps * kWarp];
+
+ASSAY_SIMT void hold(const SimtBlock& block, HeldNumbers& held, unsigned step, const LaneNumbers& made) {
     ASSAY_UNROLL
-    for (unsigned i = 0; i < 48; ++i) sums[i / 16][i / 4 % 4][i % 4] = 0;
-    const std::uint32_t* const own = own_row(block, tokens, kBlock) + step * kStep * kPitch;
+    for (unsigned four = 0; four < 4; ++four) {
+        const unsigned across = four / 2 * 2, i = four % 2 * 2;
+        held[step * 4 + four][block.thread()] = {
+            {made[across][i], made[across][i + 1], made[across + 1][i], made[across + 1][i + 1]}};
+    }
+}
+ASSAY_SIMT void take(const SimtBlock& block, const HeldNumbers& held, unsigned step, LaneNumbers& made) {
     ASSAY_UNROLL
-    for (unsigned i = 0; i < 8; ++i) {
-        const unsigned half = i / 4, across = i % 4;
-        std::uint32_t words[4];
-        block.load_matrices(words, own + across * 8 * kPitch + half * 8);
+    for (unsigned four = 0; four < 4; ++four) {
+        const FourNumbers numbers = held[step * 4 + four][block.thread()];
         ASSAY_UNROLL
-        for (unsigned n = 0; n < 4; ++n) {
-            const unsigned left = n / 2, plane = n % 2;
-            const std::uint32_t right[2] = {words[2 * plane], words[2 * plane + 1]};
-            block.mma_s8(sums[left + plane][across], rows.words[left][half], right);
+        for (unsigned n = 0; n < 4; ++n) made[four / 2 * 2 + n / 2][four % 2 * 2 + n % 2] = numbers.of[n];
+    }
+}
+
+/// Adds the products of the warp's rows with eight tokens to their sums by weight, that begin anywhere.
+ASSAY_SIMT void multiply_tokens(const SimtBlock& block, const RowDigits& rows, unsigned half,
+                                const std::uint32_t* own, unsigned across, WeightSums& sums, unsigned to) {
+    std::uint32_t words[4];
+    block.load_matrices(words, own + across * 8 * kPitch + half * 8);
+    ASSAY_UNROLL
+    for (unsigned n = 0; n < 4; ++n) {
+        const unsigned left = n / 2, plane = n % 2;
+        const std::uint32_t right[2] = {words[2 * plane], words[2 * plane + 1]};
+        block.mma_s8(sums[left + plane][to], rows.words[left][half], right);
+    }
+}
+
+/// multiply_step of any exponents, with all factors, by way of `held`. For a short code it makes one number
+/// of the tokens after another.
+ASSAY_SIMT void multiply_far(const SimtBlock& block, const RowDigits& rows, const DigitTile& tokens,
+                             unsigned step, HeldNumbers& held, LaneNumbers& made) {
+    const std::uint32_t* const own = own_row(block, tokens, kBlock) + step * kStep * kPitch;
+    const std::int32_t* const exponents = tokens.exponents + step * kStep + first_in_step(block.lane());
+    ASSAY_NO_UNROLL
+    for (unsigned across = 0; across < 4; ++across) {
+        WeightSums sums;
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 12; ++i) sums[i / 4][0][i % 4] = 0;
+        multiply_tokens(block, rows, 0, own, across, sums, 0);
+        multiply_tokens(block, rows, 1, own, across, sums, 0);
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4; ++i) {
+            const std::int32_t of[3] = {sums[0][0][i], sums[1][0][i], sums[2][0][i]};
+            const std::int32_t column = exponent_again(exponents[next_in_step(token_at(across, i))]);
+            held[step * 4 + across / 2 * 2 + row_at(i)][block.thread()].of[across % 2 * 2 + i % 2] =
+                add_rn(0.0F, finish(sum_of(of), rows.exponents[row_at(i)] + column));
         }
     }
-    finish_each(
-        sums, rows.exponents, tokens.exponents + step * kStep + first_in_step(block.lane()),
-        [](unsigned n) { return next_in_step(n); }, [](unsigned at) { return token_at(at / 4, at % 4); },
-        [&](unsigned at, float number) { made[at / 4][at % 4] = add_rn(0.0F, number); });
+    take(block, held, step, made);
 }
 
-/// The numbers of each lane of a block of 128 tokens, held in shared memory while their largest is searched:
-/// [step, at][thread]. In registers they would take 64 of them, and separate code for each step.
-using HeldNumbers = float[kSteps * 16][kWarps * kWarp];
+/// The products of the warp's rows with the 32 tokens of a step. Returns whether they have the rows' powers
+/// of two; without them, all are finite and none is −0. All lanes of a warp do the same.
+ASSAY_SIMT bool multiply_step(const SimtBlock& block, const RowDigits& rows, const DigitTile& tokens,
+                              unsigned step, HeldNumbers& held, LaneNumbers& made) {
+    if (rows.near + tokens.near[step] < kNearPair) {
+        multiply_far(block, rows, tokens, step, held, made);
+        return true;
+    }
+    WeightSums sums;
+    begin_sums(sums);
+    const std::uint32_t* const own = own_row(block, tokens, kBlock) + step * kStep * kPitch;
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < 8; ++i) multiply_tokens(block, rows, i / 4, own, i % 4, sums, i % 4);
+    const std::int32_t* const factors = tokens.exponents + step * kStep + first_in_step(block.lane());
+    ASSAY_UNROLL
+    for (unsigned at = 0; at < 16; ++at) {
+        const unsigned across = at / 4, i = at % 4;
+        const float sum = sum_to_float(sums[0][across][i], sums[1][across][i], sums[2][across][i]);
+        made[across][i] = mul_rn(sum, from_bits(factors[next_in_step(token_at(across, i))]));
+    }
+    return false;
+}
 
-/// A lane's numbers of a block of 128 tokens as digits, with the exponent of each of its two rows.
+/// A lane's numbers of a block of 128 tokens become digits, in the memory that holds them.
 struct WeightDigits {
-    std::uint32_t words[kBlock / 16][2][2];  // [16 tokens][row][plane]
-    std::int32_t exponents[2];               // of the lane's rows
+    std::int32_t exponents[2];  // of the lane's rows
+    unsigned near;              // the least nearness of the warp's rows
 
     /// REQUIRES zeros for masked numbers, and in `most` the magnitude of the lane's largest of each row.
-    ASSAY_SIMT void make(const SimtBlock& block, const HeldNumbers& numbers, std::uint32_t (&most)[2]) {
+    ASSAY_SIMT void make(const SimtBlock& block, HeldNumbers& held, std::uint32_t (&most)[2]) {
+        unsigned own_near = 2;
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2; ++row) {
             // Four lanes share a row.
@@ -211,18 +325,55 @@ struct WeightDigits {
                 const std::uint32_t other = block.shfl_xor(most[row], lanes);
                 most[row] = other > most[row] ? other : most[row];
             }
-            // All sums of a row of zeros are zero, so any exponent does; row_exponent's is no factor.
+            // All sums of a row of zeros are zero, so any exponent does; row_exponent's is far.
             exponents[row] = most[row] == 0 ? 0 : row_exponent(most[row], 2);
+            const unsigned other = nearness(exponents[row]);
+            own_near = other < own_near ? other : own_near;
         }
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < kBlock / 16 * 2; ++i) {
-            const unsigned group = i / 2, row = i % 2;
-            float four[4];
+        near = least_nearness(block, own_near);
+        const float factors[2] = {power_of_two(-exponents[0]), power_of_two(-exponents[1])};
+        ASSAY_NO_UNROLL
+        for (unsigned step = 0; step < kSteps; ++step) {
+            std::uint32_t words[4][2];
             ASSAY_UNROLL
-            for (unsigned n = 0; n < 4; ++n)
-                four[n] = numbers[group * 8 + n / 2 * 4 + 2 * row + n % 2][block.thread()];
-            packing::digits_of(four, exponents[row], words[group][row]);
+            for (unsigned i = 0; i < 4; ++i) {
+                const FourNumbers four = held[step * 4 + i][block.thread()];
+                if (near > 0) {
+                    near_digits(four, factors[i % 2], words[i]);
+                } else {
+                    packing::digits_of(four.of, exponents[i % 2], words[i]);
+                }
+            }
+            ASSAY_UNROLL
+            for (unsigned plane = 0; plane < 2; ++plane) {
+                FourNumbers to;
+                ASSAY_UNROLL
+                for (unsigned i = 0; i < 4; ++i)
+                    to.of[i] = from_bits(static_cast<std::int32_t>(words[i][plane]));
+                held[step * 4 + plane][block.thread()] = to;
+            }
         }
+    }
+    /// The left operand of products along a step's tokens.
+    static ASSAY_SIMT void take(const SimtBlock& block, const HeldNumbers& held, unsigned step,
+                                unsigned plane, std::uint32_t (&words)[4]) {
+        const FourNumbers four = held[step * 4 + plane][block.thread()];
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4; ++i) words[i] = static_cast<std::uint32_t>(bits_of(four.of[i]));
+    }
+
+private:
+    // digits_of for an exponent that is not far. Numbers are rounded to integers, and 128 added, in the low
+    // bits of large ones. The first digit is then that byte less 128, and the second the next byte.
+    static ASSAY_SIMT void near_digits(const FourNumbers& four, float factor, std::uint32_t (&words)[2]) {
+        std::uint32_t bits[4];
+        ASSAY_UNROLL
+        for (unsigned n = 0; n < 4; ++n)
+            bits[n] = static_cast<std::uint32_t>(bits_of(fma_rn(four.of[n], factor, 12582912.0F + 128.0F)));
+        const std::uint32_t low = pick_bytes(bits[0], bits[1], 0x5410),
+                            high = pick_bytes(bits[2], bits[3], 0x5410);
+        words[0] = pick_bytes(low, high, 0x6420) ^ 0x80808080U;
+        words[1] = pick_bytes(low, high, 0x7531);
     }
 };
 
@@ -236,37 +387,55 @@ ASSAY_SIMT unsigned number_at(unsigned lane, unsigned across, unsigned i) {
 }
 
 /// Adds to `sums` the product of the weights with `count` numbers of a head along a block of 128 tokens.
-ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, const DigitTile& numbers,
-                          unsigned count, HeadSums& sums) {
+ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, const HeldNumbers& held,
+                          const DigitTile& numbers, unsigned count, HeadSums& sums) {
     ASSAY_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
         if (half * 32 >= count) continue;
         WeightSums products;
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < 48; ++i) products[i / 16][i / 4 % 4][i % 4] = 0;
+        begin_sums(products);
         const std::uint32_t* const own = own_row(block, numbers, kNumbers) + half * 32 * kPitch;
         ASSAY_UNROLL
-        for (unsigned i = 0; i < 4 * kSteps; ++i) {
-            const unsigned step = i / 4, across = i % 4;
-            std::uint32_t words[4];
-            block.load_matrices(words, own + (step / 2 * 2 * kNumbers + across * 8) * kPitch + step % 2 * 8);
+        for (unsigned step = 0; step < kSteps; ++step) {
+            std::uint32_t left[2][4];
+            weights.take(block, held, step, 0, left[0]);
+            weights.take(block, held, step, 1, left[1]);
             ASSAY_UNROLL
-            for (unsigned n = 0; n < 4; ++n) {
-                const unsigned left = n / 2, plane = n % 2;
-                const std::uint32_t of[4] = {
-                    weights.words[2 * step][0][left], weights.words[2 * step][1][left],
-                    weights.words[2 * step + 1][0][left], weights.words[2 * step + 1][1][left]};
-                const std::uint32_t right[2] = {words[2 * plane], words[2 * plane + 1]};
-                block.mma_s8(products[left + plane][across], of, right);
+            for (unsigned across = 0; across < 4; ++across) {
+                std::uint32_t words[4];
+                block.load_matrices(words,
+                                    own + (step / 2 * 2 * kNumbers + across * 8) * kPitch + step % 2 * 8);
+                ASSAY_UNROLL
+                for (unsigned n = 0; n < 4; ++n) {
+                    const std::uint32_t right[2] = {words[n % 2 * 2], words[n % 2 * 2 + 1]};
+                    block.mma_s8(products[n / 2 + n % 2][across], left[n / 2], right);
+                }
             }
         }
-        finish_each(
-            products, weights.exponents, numbers.exponents + half * 32 + block.lane() % 4 * 2,
-            [](unsigned n) { return n / 2 * 8 + n % 2; }, [](unsigned at) { return at / 4 * 2 + at % 2; },
-            [&](unsigned at, float number) {
-                float& sum = sums[4 * half + at / 4][at % 4];
-                sum = add_rn(sum, number);
-            });
+        const std::int32_t* const factors = numbers.exponents + half * 32 + block.lane() % 4 * 2;
+        if (weights.near + numbers.near[half] >= kNearPair) {
+            const float of_rows[2] = {power_of_two(weights.exponents[0]), power_of_two(weights.exponents[1])};
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at) {
+                const unsigned across = at / 4, i = at % 4;
+                const float product = mul_rn(
+                    sum_to_float(products[0][across][i], products[1][across][i], products[2][across][i]),
+                    from_bits(factors[across * 8 + i % 2]));
+                // The product with a power of two is exact: only the sum rounds.
+                float& sum = sums[4 * half + across][i];
+                sum = fma_rn(product, of_rows[row_at(i)], sum);
+            }
+        } else {
+            ASSAY_UNROLL
+            for (unsigned at = 0; at < 16; ++at) {
+                const unsigned across = at / 4, i = at % 4;
+                const std::int32_t of[3] = {products[0][across][i], products[1][across][i],
+                                            products[2][across][i] - kRaised};
+                const std::int32_t column = exponent_again(factors[across * 8 + i % 2]);
+                float& sum = sums[4 * half + across][i];
+                sum = add_rn(sum, finish(sum_of(of), weights.exponents[row_at(i)] + column));
+            }
+        }
     }
 }
 

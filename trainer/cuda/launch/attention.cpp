@@ -27,8 +27,12 @@ bool has_room_for_attention() {
 void attention_i16(LaunchStream stream, AttentionOutput output, const AttentionI16Args& args,
                    unsigned sequences) {
     using enum AttentionOutput;
-    ASSAY_CHECK(can_fuse_attention(args.numbers.place.lines) &&
-                args.numbers.place.block == attention::kBlock);
+    const auto is_by_token = [](const DigitPlace& place) {
+        return place.planes == 2 && place.line_words() == attention::kTokenWords;
+    };
+    ASSAY_CHECK(can_fuse_attention(args.numbers.place.lines) && args.numbers.place.planes == 2 &&
+                args.numbers.place.block == attention::kBlock && is_by_token(args.q.place) &&
+                is_by_token(args.k.place));
     if (args.tokens == 0 || sequences == 0) return;
     switch (output) {
         case kValues: return start<kValues>(stream, args, sequences);

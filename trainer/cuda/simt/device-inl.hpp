@@ -25,6 +25,8 @@ ASSAY_SIMT float mul_rn(float a, float b) { return __fmul_rn(a, b); }
 ASSAY_SIMT float div_rn(float a, float b) { return __fdiv_rn(a, b); }
 ASSAY_SIMT float sqrt_rn(float a) { return __fsqrt_rn(a); }
 ASSAY_SIMT float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+/// The larger of two numbers that are no NaN; of zeros any.
+ASSAY_SIMT float larger_of(float a, float b) { return fmaxf(a, b); }
 ASSAY_SIMT std::int32_t bits_of(float a) { return __float_as_int(a); }
 ASSAY_SIMT float from_bits(std::int32_t a) { return __int_as_float(a); }
 /// Nearest integer, ties to even; 0 for a NaN, and the nearest 32-bit integer for larger magnitudes.
@@ -48,6 +50,11 @@ ASSAY_SIMT std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t 
     const unsigned low = __byte_perm(static_cast<unsigned>(a), static_cast<unsigned>(b), 0x0040);
     const unsigned high = __byte_perm(static_cast<unsigned>(c), static_cast<unsigned>(d), 0x0040);
     return __byte_perm(low, high, 0x5410);
+}
+
+/// The bytes of `a` (0 to 3) and `b` (4 to 7) that the digits of `which` name, the lowest first.
+ASSAY_SIMT std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned which) {
+    return __byte_perm(a, b, which);
 }
 
 /// Whether the address is aligned for two numbers, or for four (load4).
@@ -122,6 +129,9 @@ public:
     ASSAY_SIMT T shfl_xor(T value, unsigned lanes) const {
         return __shfl_xor_sync(0xffffffffU, value, lanes);
     }
+
+    /// Whether it is so in any lane of the warp.
+    ASSAY_SIMT bool any(bool is_so) const { return __any_sync(0xffffffffU, is_so ? 1 : 0) != 0; }
 
     /// d += a · b: 16×32 by 32×8 digits of 8 bits, signed; sums of 32 bits wrap around.
     ASSAY_SIMT void mma_s8(std::int32_t (&d)[4], const std::uint32_t (&a)[4],

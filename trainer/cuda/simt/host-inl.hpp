@@ -36,6 +36,8 @@ inline float mul_rn(float a, float b) { return a * b; }
 inline float div_rn(float a, float b) { return a / b; }
 inline float sqrt_rn(float a) { return std::sqrt(a); }
 inline float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+/// The larger of two numbers that are no NaN; of zeros any.
+inline float larger_of(float a, float b) { return a < b ? b : a; }
 inline std::int32_t bits_of(float a) { return std::bit_cast<std::int32_t>(a); }
 inline float from_bits(std::int32_t a) { return std::bit_cast<float>(a); }
 /// Nearest integer, ties to even; 0 for a NaN, and the nearest 32-bit integer for larger magnitudes.
@@ -66,6 +68,15 @@ inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(st
 inline std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
     std::uint32_t word = 0;
     for (const std::int32_t one : {d, c, b, a}) word = word << 8U | (static_cast<std::uint32_t>(one) & 0xffU);
+    return word;
+}
+
+/// The bytes of `a` (0 to 3) and `b` (4 to 7) that the digits of `which` name, the lowest first.
+inline std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned which) {
+    const std::uint64_t both = std::uint64_t{b} << 32U | a;
+    std::uint32_t word = 0;
+    for (unsigned i = 0; i < 4; ++i)
+        word |= static_cast<std::uint32_t>(both >> 8 * (which >> 4 * i & 7U) & 0xffU) << 8 * i;
     return word;
 }
 

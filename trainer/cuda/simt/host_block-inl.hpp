@@ -63,6 +63,9 @@ public:
         return exchange(value, lane() ^ lanes);
     }
 
+    /// Whether it is so in any lane of the warp.
+    [[nodiscard]] bool any(bool is_so) const;
+
     /// d += a · b by the lane layout of mma.m16n8k32 (PTX ISA). With g = lane / 4 and t = lane % 4 a lane
     /// holds of A rows g and g + 8 at k = 4t…4t+3 (a[0], a[1]) and 16+4t…16+4t+3 (a[2], a[3]), of B column g
     /// at the same k (b[0], b[1]), and of D numbers (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).

@@ -181,6 +181,13 @@ const LaneWords* SimtBlock::meet(WarpOperation operation, const LaneWords& mine)
     return all;
 }
 
+bool SimtBlock::any(bool is_so) const {
+    LaneWords mine;
+    mine.words[0] = is_so ? 1 : 0;
+    const LaneWords* const all = meet(WarpOperation::kShuffle, mine);
+    return std::any_of(all, all + kWarp, [](const LaneWords& one) { return one.words[0] != 0; });
+}
+
 namespace {
 using LineDigits = std::array<std::int8_t, 32>;
 
