@@ -62,7 +62,7 @@ struct AttentionI16 {
     static constexpr bool kSlopes =
         kOutput == AttentionOutput::kQueryGradient || kOutput == AttentionOutput::kKeyGradient;
     static constexpr unsigned kThreads = attention::kWarps * kWarp;
-    static constexpr unsigned kBlocks = 2;
+    static constexpr unsigned kBlocks = kSlopes ? 2 : 3;
     static constexpr bool kWaits = true;
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
     using Args = AttentionI16Args;
@@ -73,7 +73,7 @@ struct AttentionI16 {
         // Of 128 queries, where they are the tokens that rows meet.
         struct Queries {
             alignas(16) float max[attention::kBlock], sum[attention::kBlock], inverse[attention::kBlock];
-            float dot[attention::kBlock];
+            alignas(16) float dot[kSlopes ? attention::kBlock : 4];
         };
         struct Nothing {};
         std::conditional_t<kTurned, Queries, Nothing> queries;

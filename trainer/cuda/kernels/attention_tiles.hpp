@@ -189,7 +189,8 @@ ASSAY_SIMT std::int32_t exponent_again(std::int32_t made) {
 /// further, so that a lane's columns of a product are its own tokens.
 ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned b,
                             DigitTile& to) {
-    const unsigned own = block.thread() / 8, chunk = block.thread() % 8, first = b * kBlock + own;
+    const unsigned thread = recomputed(block.thread());
+    const unsigned own = thread / 8, chunk = thread % 8, first = b * kBlock + own;
     const unsigned row = own % 4 / 2 * 8 + own / 4 * 2 + own % 2;
     const std::uint64_t line = std::uint64_t{matrix} * digits.place.lines + first;
     const std::uint32_t* const from = digits.words + line * kTokenWords + chunk * 4;
@@ -205,7 +206,8 @@ ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Digits& digits, unsign
 /// Copies the digits of a head's numbers along a block of 128 tokens.
 ASSAY_SIMT void copy_numbers(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned b,
                              DigitTile& to) {
-    const unsigned own = block.thread() / 16, chunk = block.thread() % 16, lines = digits.place.lines;
+    const unsigned thread = recomputed(block.thread()), own = thread / 16, chunk = thread % 16;
+    const unsigned lines = digits.place.lines;
     // A line's blocks of both planes, of one or two pieces.
     const unsigned blocks = (digits.place.depth + kBlock - 1) / kBlock;
     const unsigned words = digits.place.depth > kPieceDigits ? 4 * kPieceWords : 2 * kPieceWords;
@@ -309,7 +311,9 @@ ASSAY_SIMT bool multiply_step(const SimtBlock& block, const RowDigits& rows, con
     return false;
 }
 
-/// A lane's numbers of a block of 128 tokens become digits, in the memory that holds them.
+/// A lane's numbers of a block of 128 tokens become digits, in the memory that holds them: a step's in its
+/// first two fours, so that from kFreeFour on they are free.
+inline constexpr unsigned kFreeFour = 2;
 struct WeightDigits {
     std::int32_t exponents[2];  // of the lane's rows
     unsigned near;              // the least nearness of the warp's rows
@@ -335,14 +339,14 @@ struct WeightDigits {
         ASSAY_NO_UNROLL
         for (unsigned step = 0; step < kSteps; ++step) {
             std::uint32_t words[4][2];
-            ASSAY_UNROLL
-            for (unsigned i = 0; i < 4; ++i) {
-                const FourNumbers four = held[step * 4 + i][block.thread()];
-                if (near > 0) {
-                    near_digits(four, factors[i % 2], words[i]);
-                } else {
-                    packing::digits_of(four.of, exponents[i % 2], words[i]);
-                }
+            if (near > 0) {
+                ASSAY_UNROLL
+                for (unsigned i = 0; i < 4; ++i)
+                    near_digits(held[step * 4 + i][block.thread()], factors[i % 2], words[i]);
+            } else {
+                ASSAY_UNROLL
+                for (unsigned i = 0; i < 4; ++i)
+                    packing::digits_of(held[step * 4 + i][block.thread()].of, exponents[i % 2], words[i]);
             }
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < 2; ++plane) {
@@ -356,10 +360,14 @@ struct WeightDigits {
     }
     /// The left operand of products along a step's tokens.
     static ASSAY_SIMT void take(const SimtBlock& block, const HeldNumbers& held, unsigned step,
-                                unsigned plane, std::uint32_t (&words)[4]) {
-        const FourNumbers four = held[step * 4 + plane][block.thread()];
+                                std::uint32_t (&words)[2][4]) {
         ASSAY_UNROLL
-        for (unsigned i = 0; i < 4; ++i) words[i] = static_cast<std::uint32_t>(bits_of(four.of[i]));
+        for (unsigned plane = 0; plane < 2; ++plane) {
+            const FourNumbers four = held[step * 4 + plane][block.thread()];
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < 4; ++i)
+                words[plane][i] = static_cast<std::uint32_t>(bits_of(four.of[i]));
+        }
     }
 
 private:
@@ -386,34 +394,38 @@ ASSAY_SIMT unsigned number_at(unsigned lane, unsigned across, unsigned i) {
     return across * 8 + lane % 4 * 2 + i % 2;
 }
 
+/// Adds the products of the weights with eight numbers of a head, the first of which is at `own`, along a
+/// block of 128 tokens to their sums by weight.
+ASSAY_SIMT void multiply_numbers(const SimtBlock& block, unsigned step, const std::uint32_t (&left)[2][4],
+                                 const std::uint32_t* own, WeightSums& sums, unsigned to) {
+    std::uint32_t words[4];
+    block.load_matrices(words, own + step / 2 * 2 * kNumbers * kPitch + step % 2 * 8);
+    ASSAY_UNROLL
+    for (unsigned n = 0; n < 4; ++n) {
+        const std::uint32_t right[2] = {words[n % 2 * 2], words[n % 2 * 2 + 1]};
+        block.mma_s8(sums[n / 2 + n % 2][to], left[n / 2], right);
+    }
+}
+
 /// Adds to `sums` the product of the weights with `count` numbers of a head along a block of 128 tokens.
-ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, const HeldNumbers& held,
+ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, HeldNumbers& held,
                           const DigitTile& numbers, unsigned count, HeadSums& sums) {
     ASSAY_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
         if (half * 32 >= count) continue;
-        WeightSums products;
-        begin_sums(products);
         const std::uint32_t* const own = own_row(block, numbers, kNumbers) + half * 32 * kPitch;
-        ASSAY_UNROLL
-        for (unsigned step = 0; step < kSteps; ++step) {
-            std::uint32_t left[2][4];
-            weights.take(block, held, step, 0, left[0]);
-            weights.take(block, held, step, 1, left[1]);
-            ASSAY_UNROLL
-            for (unsigned across = 0; across < 4; ++across) {
-                std::uint32_t words[4];
-                block.load_matrices(words,
-                                    own + (step / 2 * 2 * kNumbers + across * 8) * kPitch + step % 2 * 8);
-                ASSAY_UNROLL
-                for (unsigned n = 0; n < 4; ++n) {
-                    const std::uint32_t right[2] = {words[n % 2 * 2], words[n % 2 * 2 + 1]};
-                    block.mma_s8(products[n / 2 + n % 2][across], left[n / 2], right);
-                }
-            }
-        }
         const std::int32_t* const factors = numbers.exponents + half * 32 + block.lane() % 4 * 2;
         if (weights.near + numbers.near[half] >= kNearPair) {
+            WeightSums products;
+            begin_sums(products);
+            ASSAY_NO_UNROLL
+            for (unsigned step = 0; step < kSteps; ++step) {
+                std::uint32_t left[2][4];
+                weights.take(block, held, step, left);
+                ASSAY_UNROLL
+                for (unsigned across = 0; across < 4; ++across)
+                    multiply_numbers(block, step, left, own + across * 8 * kPitch, products, across);
+            }
             const float of_rows[2] = {power_of_two(weights.exponents[0]), power_of_two(weights.exponents[1])};
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at) {
@@ -425,16 +437,32 @@ ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, c
                 float& sum = sums[4 * half + across][i];
                 sum = fma_rn(product, of_rows[row_at(i)], sum);
             }
-        } else {
+            continue;
+        }
+        // For a short code one number after another, by way of memory.
+        ASSAY_NO_UNROLL
+        for (unsigned across = 0; across < 4; ++across) {
+            WeightSums products;
             ASSAY_UNROLL
-            for (unsigned at = 0; at < 16; ++at) {
-                const unsigned across = at / 4, i = at % 4;
-                const std::int32_t of[3] = {products[0][across][i], products[1][across][i],
-                                            products[2][across][i] - kRaised};
-                const std::int32_t column = exponent_again(factors[across * 8 + i % 2]);
-                float& sum = sums[4 * half + across][i];
-                sum = add_rn(sum, finish(sum_of(of), weights.exponents[row_at(i)] + column));
+            for (unsigned i = 0; i < 12; ++i) products[i / 4][0][i % 4] = 0;
+            ASSAY_NO_UNROLL
+            for (unsigned step = 0; step < kSteps; ++step) {
+                std::uint32_t left[2][4];
+                weights.take(block, held, step, left);
+                multiply_numbers(block, step, left, own + across * 8 * kPitch, products, 0);
             }
+            ASSAY_UNROLL
+            for (unsigned i = 0; i < 4; ++i) {
+                const std::int32_t of[3] = {products[0][0][i], products[1][0][i], products[2][0][i]};
+                const std::int32_t column = exponent_again(factors[across * 8 + i % 2]);
+                held[across * 4 + kFreeFour][block.thread()].of[i] =
+                    finish(sum_of(of), weights.exponents[row_at(i)] + column);
+            }
+        }
+        ASSAY_UNROLL
+        for (unsigned at = 0; at < 16; ++at) {
+            float& sum = sums[4 * half + at / 4][at % 4];
+            sum = add_rn(sum, held[at / 4 * 4 + kFreeFour][block.thread()].of[at % 4]);
         }
     }
 }

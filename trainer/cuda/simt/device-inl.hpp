@@ -57,6 +57,13 @@ ASSAY_SIMT std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned w
     return __byte_perm(a, b, which);
 }
 
+/// The same number, of which the compiler does not know that. What is made of it is computed anew each time
+/// and takes no registers in between.
+ASSAY_SIMT unsigned recomputed(unsigned a) {
+    asm volatile("" : "+r"(a));
+    return a;
+}
+
 /// Whether the address is aligned for two numbers, or for four (load4).
 ASSAY_SIMT bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 ASSAY_SIMT bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }

@@ -80,6 +80,9 @@ inline std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned which
     return word;
 }
 
+/// The same number. On a card, what is made of it is computed anew each time.
+inline unsigned recomputed(unsigned a) { return a; }
+
 /// Whether the address is aligned for two numbers, or for four (load4).
 inline bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
