@@ -62,21 +62,28 @@ struct AttentionI16 {
     static constexpr bool kSlopes =
         kOutput == AttentionOutput::kQueryGradient || kOutput == AttentionOutput::kKeyGradient;
     static constexpr unsigned kThreads = attention::kWarps * kWarp;
-    static constexpr unsigned kBlocks = kSlopes ? 2 : 3;
+    static constexpr unsigned kBlocks = 3;
     static constexpr bool kWaits = true;
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
+    // Digits of the numbers are where those of the tokens' second operand were, so that three blocks have
+    // room.
     using Args = AttentionI16Args;
     struct Shared {
-        alignas(16) attention::DigitTile tokens[kTokenTiles];
-        alignas(16) attention::DigitTile numbers;
+        // Of the tokens. The second is of their second operand, and then of the numbers, or always of those:
+        // a third one would not let three blocks have room.
+        alignas(16) attention::DigitTile tiles[2];
         attention::HeldNumbers held;
         // Of 128 queries, where they are the tokens that rows meet.
         struct Queries {
             alignas(16) float max[attention::kBlock], sum[attention::kBlock], inverse[attention::kBlock];
             alignas(16) float dot[kSlopes ? attention::kBlock : 4];
         };
+        // Numbers of the block's rows by Of, where they are queries.
+        struct Own {
+            attention::FourNumbers rows[attention::kRows];
+        };
         struct Nothing {};
-        std::conditional_t<kTurned, Queries, Nothing> queries;
+        std::conditional_t<kTurned, Queries, std::conditional_t<kSlopes, Own, Nothing>> queries;
     };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
@@ -124,7 +131,7 @@ private:
         unsigned first, own;                  // of the warp; the lane's upper row
         unsigned begin, end;                  // blocks of tokens that the block meets
         unsigned query, key;                  // matrices
-        float max[2], sum[2], dot[2], inverse[2];  // of the lane's rows, where they are queries
+        float max[2], sum[2], inverse[2];     // of the lane's rows: kValues
 
         ASSAY_SIMT Rows(const SimtBlock& block, const Args& args) {
             // Long rows first, so that a card is busy until the end.
@@ -140,16 +147,6 @@ private:
             digits.load(block, kTurned ? args.k : args.q, kTurned ? key : query, first);
             if constexpr (kSlopes)
                 slopes.load(block, kTurned ? args.v : args.d_o, kTurned ? key : query, first);
-            if constexpr (kOutput == AttentionOutput::kQueryGradient) {
-                ASSAY_UNROLL
-                for (unsigned row = 0; row < 2; ++row) {
-                    const bool exists = own + 8 * row < args.tokens;
-                    const std::uint64_t at = std::uint64_t{query} * args.tokens + own + 8 * row;
-                    max[row] = exists ? args.max.get(at) : 0.0F;
-                    sum[row] = exists ? args.sum.get(at) : 1.0F;
-                    inverse[row] = div_rn(1.0F, sum[row]);
-                }
-            }
         }
         // Chooses the query head among those that share the rows' keys.
         ASSAY_SIMT void choose(const SimtBlock& block, const Args& args, unsigned member) {
@@ -243,16 +240,21 @@ private:
                     });
     }
 
+    // Copies what a block of tokens has of the first operand, or of the second.
     static ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Args& args, const Rows& rows,
                                        unsigned b) {
-        Shared& shared = block.template shared<Shared>();
         if (b < rows.end) {
-            const unsigned matrix = kTurned ? rows.query : rows.key;
-            attention::copy_tokens(block, kTurned ? args.q : args.k, matrix, b, shared.tokens[0]);
-            if constexpr (kSlopes)
-                attention::copy_tokens(block, kTurned ? args.d_o : args.v, matrix, b, shared.tokens[1]);
+            attention::copy_tokens(block, kTurned ? args.q : args.k, kTurned ? rows.query : rows.key, b,
+                                   block.template shared<Shared>().tiles[0]);
             if constexpr (kTurned) copy_queries(block, args, rows, b);
         }
+        block.commit_copies();
+    }
+    static ASSAY_SIMT void copy_second(const SimtBlock& block, const Args& args, const Rows& rows,
+                                       unsigned b) {
+        if (b < rows.end)
+            attention::copy_tokens(block, kTurned ? args.d_o : args.v, kTurned ? rows.query : rows.key, b,
+                                   block.template shared<Shared>().tiles[1]);
         block.commit_copies();
     }
     // Copies the row numbers of 128 queries, one for each thread.
@@ -271,7 +273,7 @@ private:
                                         unsigned b) {
         Shared& shared = block.template shared<Shared>();
         if (b < rows.end) {
-            attention::copy_numbers(block, args.numbers, kTurned ? rows.query : rows.key, b, shared.numbers);
+            attention::copy_numbers(block, args.numbers, kTurned ? rows.query : rows.key, b, shared.tiles[1]);
         }
         block.commit_copies();
     }
@@ -285,14 +287,14 @@ private:
         const auto copy = [&](unsigned b) {
             if (b < rows.end)
                 attention::copy_tokens(block, args.k, rows.key, b,
-                                       b % 2 == 0 ? shared.tokens[0] : shared.numbers);
+                                       b % 2 == 0 ? shared.tiles[0] : shared.tiles[1]);
             block.commit_copies();
         };
         copy(0);
         for (unsigned b = 0; b < rows.end; ++b) {
             copy(b + 1);
             block.template wait_copies<1>();
-            attention::DigitTile& tokens = b % 2 == 0 ? shared.tokens[0] : shared.numbers;
+            attention::DigitTile& tokens = b % 2 == 0 ? shared.tiles[0] : shared.tiles[1];
             attention::make_factors(block, tokens);
             block.sync();
             ASSAY_NO_UNROLL
@@ -366,7 +368,12 @@ private:
         attention::LaneSums<kFault == AttentionFault::kOtherTree> sums;
         sums.clear();
         AllFinite finite;
-        copy_tokens(block, args, rows, 0);
+        const auto copy = [&](unsigned b) {
+            copy_tokens(block, args, rows, b);
+            copy_second(block, args, rows, b);
+        };
+        copy(0);
+        load_own(block, args, rows);
         for (unsigned b = 0; b < rows.end; ++b) {
             block.template wait_copies<0>();
             make_factors(block);
@@ -375,10 +382,9 @@ private:
             for (unsigned step = 0; step < attention::kSteps; ++step) {
                 if (!rows.meets(args, b * attention::kBlock + step * attention::kStep)) continue;
                 LaneNumbers made, slope;
-                const bool whole = exponents(block, args, rows, shared.tokens[0], b, step, made);
+                const bool whole = exponents(block, args, rows, shared.tiles[0], b, step, made);
                 exponentials<true>(block, rows, step, made);
-                const bool has_factor =
-                    attention::multiply_step(block, rows.slopes, shared.tokens[1], step, shared.held, slope);
+                const bool has_factor = multiply_slopes(block, rows, step, made, slope);
                 const float factors[2] = {rows.slopes.factor(0, has_factor, 1.0F),
                                           rows.slopes.factor(1, has_factor, 1.0F)};
                 // Without factors all are finite.
@@ -394,17 +400,38 @@ private:
                          });
             }
             block.sync();
-            copy_tokens(block, args, rows, b + 1);
+            copy(b + 1);
         }
-        sums.fold(block, rows.dot);
+        float dot[2];
+        sums.fold(block, dot);
         bool fine = true;
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2; ++row)
-            fine = (rows.own + 8 * row >= args.tokens || is_finite(rows.dot[row])) && fine;
+            fine = (rows.own + 8 * row >= args.tokens || is_finite(dot[row])) && fine;
         args.slopes.note(block, finite.found());
         args.dots.note(block, fine);
-        keep(block, args, rows, args.dot, rows.dot);
-        keep(block, args, rows, args.inverse, rows.inverse);
+        keep(block, args, rows, args.dot, dot);
+        if (block.lane() % 4 == 0) {
+            own_numbers(block, 0).of[static_cast<unsigned>(Of::kDot)] = dot[0];
+            own_numbers(block, 1).of[static_cast<unsigned>(Of::kDot)] = dot[1];
+        }
+    }
+
+    // What kQueryGradient needs of its rows, by one of the four lanes that have them. Then threads have to
+    // meet.
+    static ASSAY_SIMT void load_own(const SimtBlock& block, const Args& args, const Rows& rows) {
+        if (block.lane() % 4 != 0) return;
+        ASSAY_UNROLL
+        for (unsigned row = 0; row < 2; ++row) {
+            const bool exists = rows.own + 8 * row < args.tokens;
+            const std::uint64_t at = std::uint64_t{rows.query} * args.tokens + rows.own + 8 * row;
+            const float sum = exists ? args.sum.get(at) : 1.0F, inverse = div_rn(1.0F, sum);
+            own_numbers(block, row) = {{exists ? args.max.get(at) : 0.0F, sum, inverse, 0.0F}};
+            if (exists) args.inverse.set(at, inverse);
+        }
+    }
+    static ASSAY_SIMT attention::FourNumbers& own_numbers(const SimtBlock& block, unsigned row) {
+        return block.template shared<Shared>().queries.rows[block.warp() * 16 + block.lane() / 4 + 8 * row];
     }
 
     // One of the four lanes that have a row's number stores it.
@@ -434,7 +461,7 @@ private:
         } else {
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at)
-                all[at / 4][at % 4] = own_number<kOf>(rows, attention::row_at(at % 4));
+                all[at / 4][at % 4] = own_number<kOf>(block, rows, attention::row_at(at % 4));
         }
     }
     template <Of kOf>
@@ -444,11 +471,12 @@ private:
         return kOf == Of::kMax ? of.max : kOf == Of::kSum ? of.sum : of.inverse;
     }
     template <Of kOf>
-    static ASSAY_SIMT float own_number(const Rows& rows, unsigned row) {
-        return kOf == Of::kMax       ? rows.max[row]
-               : kOf == Of::kSum     ? rows.sum[row]
-               : kOf == Of::kInverse ? rows.inverse[row]
-                                     : rows.dot[row];
+    static ASSAY_SIMT float own_number(const SimtBlock& block, const Rows& rows, unsigned row) {
+        if constexpr (kSlopes) {
+            return own_numbers(block, row).of[static_cast<unsigned>(kOf)];
+        } else {
+            return kOf == Of::kMax ? rows.max[row] : kOf == Of::kSum ? rows.sum[row] : rows.inverse[row];
+        }
     }
 
     // How far each score of a step lies below its row's maximum, which is the law's difference with the other
@@ -508,7 +536,9 @@ private:
             } else if constexpr (kTurned) {
                 number = div_rn(e, queries<Of::kSum>(block)[in_block(block, step, at / 8 * 4 + at % 4)]);
             } else {
-                number = div_rn(e, at / 4 % 2 == 0 ? rows.sum[0] : rows.sum[1]);
+                const float sum[2] = {own_number<Of::kSum>(block, rows, 0),
+                                      own_number<Of::kSum>(block, rows, 1)};
+                number = div_rn(e, at / 4 % 2 == 0 ? sum[0] : sum[1]);
             }
         }
         attention::take(block, held(block), step, made);
@@ -520,7 +550,18 @@ private:
     static ASSAY_SIMT void make_factors(const SimtBlock& block) {
         Shared& shared = block.template shared<Shared>();
         ASSAY_UNROLL
-        for (unsigned i = 0; i < kTokenTiles; ++i) attention::make_factors(block, shared.tokens[i]);
+        for (unsigned i = 0; i < kTokenTiles; ++i) attention::make_factors(block, shared.tiles[i]);
+    }
+
+    // The gradient of a step's probabilities. They are held meanwhile where registers are short.
+    static ASSAY_SIMT bool multiply_slopes(const SimtBlock& block, const Rows& rows, unsigned step,
+                                           LaneNumbers& made, LaneNumbers& slope) {
+        Shared& shared = block.template shared<Shared>();
+        if (!kTurned) attention::hold(block, shared.held, step, made);
+        const bool has_factor = attention::multiply_step<!kTurned>(block, rows.slopes, shared.tiles[1], step,
+                                                                   shared.held, slope);
+        if (!kTurned) attention::take(block, shared.held, step, made);
+        return has_factor;
     }
 
     // Makes a step of the product's left operand (probabilities, or the scores' gradient), with zeros for
@@ -529,12 +570,11 @@ private:
                                  unsigned step, std::uint32_t (&most)[2]) {
         Shared& shared = block.template shared<Shared>();
         LaneNumbers made;
-        const bool whole = exponents(block, args, rows, shared.tokens[0], b, step, made);
+        const bool whole = exponents(block, args, rows, shared.tiles[0], b, step, made);
         exponentials<true>(block, rows, step, made);
         if constexpr (kSlopes) {
             LaneNumbers slope, dot;
-            const bool has_factor =
-                attention::multiply_step(block, rows.slopes, shared.tokens[1], step, shared.held, slope);
+            const bool has_factor = multiply_slopes(block, rows, step, made, slope);
             const float factors[2] = {rows.slopes.factor(0, has_factor, 1.0F),
                                       rows.slopes.factor(1, has_factor, 1.0F)};
             numbers_of<Of::kDot>(block, rows, step, dot);
@@ -568,10 +608,18 @@ private:
                                         attention::HeadSums& sums) {
         Shared& shared = block.template shared<Shared>();
         bool finite = true;
+        // What comes to the second tile while the other tokens are weighed, or before that.
+        const auto copy_other = [&](unsigned b) {
+            if constexpr (kSlopes) {
+                copy_second(block, args, rows, b);
+            } else {
+                copy_numbers(block, args, rows, b);
+            }
+        };
         copy_tokens(block, args, rows, rows.begin);
-        copy_numbers(block, args, rows, rows.begin);
+        copy_other(rows.begin);
         for (unsigned b = rows.begin; b < rows.end; ++b) {
-            block.template wait_copies<1>();
+            block.template wait_copies<kSlopes ? 0 : 1>();
             make_factors(block);
             block.sync();
             std::uint32_t most[2] = {0, 0};
@@ -588,13 +636,14 @@ private:
             attention::WeightDigits left;
             left.make(block, shared.held, most);
             if (kFault != AttentionFault::kMissingBarrier) block.sync();
+            if constexpr (kSlopes) copy_numbers(block, args, rows, b);
             copy_tokens(block, args, rows, b + 1);
             block.template wait_copies<1>();
-            attention::make_factors(block, shared.numbers);
+            attention::make_factors(block, shared.tiles[1]);
             block.sync();
-            attention::add_block(block, left, shared.held, shared.numbers, args.numbers.place.lines, sums);
+            attention::add_block(block, left, shared.held, shared.tiles[1], args.numbers.place.lines, sums);
             block.sync();
-            copy_numbers(block, args, rows, b + 1);
+            copy_other(b + 1);
         }
         block.template wait_copies<0>();
         if constexpr (kOutput == AttentionOutput::kQueryGradient) args.after.note(block, finite);

@@ -26,7 +26,9 @@ inline constexpr unsigned kTileWords = 2 * kBlock * kPitch;
 struct DigitTile {
     alignas(16) std::uint32_t words[kTileWords];
     alignas(16) std::int32_t exponents[kBlock];  // of each token, or of each number; see make_factors
-    unsigned near[kBlock / kStep];               // the least nearness of each 32 of them
+    // The least nearness of each 32 of them, which lies where the words of a line end.
+    [[nodiscard]] ASSAY_SIMT unsigned near(unsigned i) const { return words[kPitch - kBlock / kStep + i]; }
+    ASSAY_SIMT void set_near(unsigned i, unsigned least) { words[kPitch - kBlock / kStep + i] = least; }
 };
 /// A lane's numbers of a step: [n-tile of eight columns][row, column].
 using LaneNumbers = float[4][4];
@@ -178,7 +180,7 @@ ASSAY_SIMT void make_factors(const SimtBlock& block, DigitTile& tile) {
     const std::int32_t exponent = tile.exponents[block.thread()];
     const unsigned own = nearness(exponent), least = least_nearness(block, own);
     if (own > 0) tile.exponents[block.thread()] = bits_of(power_of_two(exponent));
-    if (block.lane() == 0) tile.near[block.warp()] = least;
+    if (block.lane() == 0) tile.set_near(block.warp(), least);
 }
 /// The exponent of which make_factors may have made a power of two, which has the bits of a larger number.
 ASSAY_SIMT std::int32_t exponent_again(std::int32_t made) {
@@ -290,10 +292,15 @@ ASSAY_SIMT void multiply_far(const SimtBlock& block, const RowDigits& rows, cons
 
 /// The products of the warp's rows with the 32 tokens of a step. Returns whether they have the rows' powers
 /// of two; without them, all are finite and none is −0. All lanes of a warp do the same.
+/// What is held of the step may be lost unless `kKeeps`.
+template <bool kKeeps = false>
 ASSAY_SIMT bool multiply_step(const SimtBlock& block, const RowDigits& rows, const DigitTile& tokens,
                               unsigned step, HeldNumbers& held, LaneNumbers& made) {
-    if (rows.near + tokens.near[step] < kNearPair) {
+    if (rows.near + tokens.near(step) < kNearPair) {
+        LaneNumbers kept;
+        if (kKeeps) take(block, held, step, kept);
         multiply_far(block, rows, tokens, step, held, made);
+        if (kKeeps) hold(block, held, step, kept);
         return true;
     }
     WeightSums sums;
@@ -415,7 +422,7 @@ ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, H
         if (half * 32 >= count) continue;
         const std::uint32_t* const own = own_row(block, numbers, kNumbers) + half * 32 * kPitch;
         const std::int32_t* const factors = numbers.exponents + half * 32 + block.lane() % 4 * 2;
-        if (weights.near + numbers.near[half] >= kNearPair) {
+        if (weights.near + numbers.near(half) >= kNearPair) {
             WeightSums products;
             begin_sums(products);
             ASSAY_NO_UNROLL
