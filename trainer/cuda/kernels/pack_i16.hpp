@@ -60,6 +60,11 @@ inline constexpr unsigned kMaskedRows = 64;
 
 namespace packing {
 
+/// Where the line's number at k lies. Most operands have one matrix, which needs no divisions.
+ASSAY_SIMT const float* number_at(const OperandView& from, unsigned matrix, unsigned line, unsigned k) {
+    return from.data + (matrix == 0 ? 0 : from.place.matrix(matrix)) + from.place.element(line, k);
+}
+
 /// The number at (line, k); zero if it is masked.
 template <Mask kMask>
 ASSAY_SIMT float masked(float value, unsigned line, unsigned k) {
@@ -71,19 +76,72 @@ ASSAY_SIMT std::uint32_t larger(std::uint32_t most, float value) {
     return size > most ? size : most;
 }
 
-/// The digits of four numbers, a word of each plane.
+/// The exponent of a line's numbers. They are plain if all are finite and one power of two scales them to
+/// two digits; other lines are rare.
+struct LineScale {
+    std::int32_t exponent;
+    bool is_plain;
+};
+
+/// Of the bits of the largest magnitude.
 template <unsigned kPlanes>
+ASSAY_SIMT LineScale scale_of(std::uint32_t most) {
+    constexpr std::uint32_t kInfinity = 0x7f800000U;
+    const std::int32_t exponent = row_exponent(most, kPlanes);
+    return {exponent, kPlanes == 2 && most < kInfinity && exponent >= -127};
+}
+
+/// The digits of four numbers, a word of each plane. With half a base added in every place but the highest,
+/// a number's bytes are its digits plus 128, and the highest the digit itself; sums wrap around.
+template <bool kPlain = false, unsigned kPlanes>
 ASSAY_SIMT void digits_of(const float (&values)[4], std::int32_t exponent, std::uint32_t (&words)[kPlanes]) {
-    std::int32_t rest[4];
+    constexpr std::uint32_t kHalves = kPlanes == 2 ? 0x80U : 0x8080U;
+    // At 1.5 · 2^23 a binary32's ulp is 1: the sum, rounded once, ends in the integer that quantise() gives.
+    constexpr float kUlpOne = 12'582'912.0F + kHalves;
+    std::uint32_t raised[4];
     ASSAY_UNROLL
-    for (unsigned i = 0; i < 4; ++i) rest[i] = quantise(values[i], exponent);
+    for (unsigned i = 0; i < 4; ++i) {
+        raised[i] =
+            kPlain ? static_cast<std::uint32_t>(bits_of(fma_rn(values[i], power_of_two(-exponent), kUlpOne)))
+                   : static_cast<std::uint32_t>(quantise(values[i], exponent)) + kHalves;
+    }
     ASSAY_UNROLL
     for (unsigned plane = 0; plane < kPlanes; ++plane) {
-        words[plane] = low_bytes(rest[0], rest[1], rest[2], rest[3]);
-        // Subtract the digit: the low byte as a signed number.
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < 4; ++i) rest[i] = (rest[i] + 128) >> 8;
+        words[plane] = same_bytes(plane, raised[0], raised[1], raised[2], raised[3]);
+        if (plane + 1 < kPlanes) words[plane] ^= 0x80808080U;
     }
+}
+
+/// Four numbers of a line from place k of the block on; zeros beyond its end.
+ASSAY_SIMT void load_each(const float* from, std::uint64_t stride, unsigned k, unsigned length,
+                          float (&values)[4]) {
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < 4; ++i) values[i] = k + i < length ? read(from + (k + i) * stride) : 0.0F;
+}
+
+/// The same of neighbours at an address aligned to 16 bytes. REQUIRES a length in fours.
+ASSAY_SIMT void load_four(const float* from, unsigned k, unsigned length, float (&values)[4]) {
+    if (k < length) {
+        read4(from + k, values);
+    } else {
+        ASSAY_UNROLL
+        for (unsigned i = 0; i < 4; ++i) values[i] = 0.0F;
+    }
+}
+
+/// Stores the digits of four numbers of a block of k that begins at word `to`: those of word `word + more`,
+/// where `more` is a multiple of kPieceWords known to the compiler.
+template <unsigned kPlanes, bool kPlain, ProductFault kFault>
+ASSAY_SIMT void put_word(const PackArgs& args, std::uint64_t to, unsigned word, unsigned more,
+                         unsigned length, const float (&values)[4], std::int32_t exponent) {
+    if (word + more >= args.place.block_words()) return;
+    if (kFault == ProductFault::kStaleDigits && 4 * (word + more) >= length) return;
+    std::uint32_t words[kPlanes];
+    digits_of<kPlain>(values, exponent, words);
+    const std::uint64_t at = to + word / kPieceWords * (kPlanes * kPieceWords) + word % kPieceWords;
+    ASSAY_UNROLL
+    for (unsigned plane = 0; plane < kPlanes; ++plane)
+        args.digits.set(at + (more * kPlanes + plane * kPieceWords), words[plane]);
 }
 
 /// Whether a masked product reads the line's block of k that begins at `first`. Its tiles have at most
@@ -105,7 +163,7 @@ template <Mask kMask, unsigned kPlanes = 2, unsigned kHeld = 8, ProductFault kFa
 struct Pack {
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = kHeld > 8 ? 2 : 4;
+    static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = true;
     using Args = PackArgs;
     struct Shared {};
@@ -123,19 +181,37 @@ struct Pack {
         if (line >= args.place.lines) return;
         const unsigned first = b * args.place.block, length = args.place.length(b);
         if (!packing::is_read<kMask>(line, first, args.place.block)) return;
-        const float* const from = args.from.data + args.from.place.at(block.z(), line, first);
+        const float* const from = packing::number_at(args.from, block.z(), line, first);
         const std::uint64_t stride = args.from.place.col_stride;
-        const Line of{from, stride, line, first, length, stride == 1 && is_aligned16(from)};
+        const Line of{from, stride, line, first, length};
+        // One branch for all loads, so that nothing comes between them.
+        if (stride == 1 && length % 4 == 0 && is_aligned16(from)) {
+            pack<true>(block, args, of);
+        } else {
+            pack<false>(block, args, of);
+        }
+    }
+
+private:
+    struct Line {
+        const float* from;  // its first number in the block
+        std::uint64_t stride;
+        unsigned line, first, length;
+    };
+
+    // With kFours numbers can be loaded four at a time.
+    template <bool kFours>
+    static ASSAY_SIMT void pack(const SimtBlock& block, const Args& args, const Line& of) {
         float held[kHeld][4];
         std::uint32_t most = 0;
         ASSAY_UNROLL
-        for (unsigned i = 0; i < kHeld; ++i) load(of, 4 * (block.lane() + i * kWarp), held[i]);
+        for (unsigned i = 0; i < kHeld; ++i) load<kFours>(of, 4 * (block.lane() + i * kWarp), held[i]);
         ASSAY_UNROLL
         for (unsigned i = 0; i < 4 * kHeld; ++i) most = packing::larger(most, held[i / 4][i % 4]);
         ASSAY_UNROLL_BY(4)
-        for (unsigned word = block.lane() + kHeld * kWarp; 4 * word < length; word += kWarp) {
+        for (unsigned word = block.lane() + kHeld * kWarp; 4 * word < of.length; word += kWarp) {
             float values[4];
-            load(of, 4 * word, values);
+            load<kFours>(of, 4 * word, values);
             ASSAY_UNROLL
             for (unsigned i = 0; i < 4; ++i) most = packing::larger(most, values[i]);
         }
@@ -143,52 +219,39 @@ struct Pack {
             const std::uint32_t other = block.shfl_xor(most, lanes);
             most = other > most ? other : most;
         }
-        const std::int32_t exponent = row_exponent(most, kPlanes);
-        if (block.lane() == 0) args.exponents.set(args.place.exponent(block.z(), line, b), exponent);
-        const std::uint64_t to = args.place.first_word(block.z(), line, b);
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < kHeld; ++i)
-            put(args, to, block.lane() + i * kWarp, length, held[i], exponent);
+        const packing::LineScale scale = packing::scale_of<kPlanes>(most);
+        const unsigned b = block.y();
+        if (block.lane() == 0) args.exponents.set(args.place.exponent(block.z(), of.line, b), scale.exponent);
+        const std::uint64_t to = args.place.first_word(block.z(), of.line, b);
+        if (kMask == Mask::kNone && scale.is_plain) {
+            put_held<true>(block, args, to, of.length, held, scale.exponent);
+        } else {
+            put_held<false>(block, args, to, of.length, held, scale.exponent);
+        }
         ASSAY_UNROLL_BY(4)
         for (unsigned word = block.lane() + kHeld * kWarp; word < args.place.block_words(); word += kWarp) {
             float values[4];
-            load(of, 4 * word, values);
-            put(args, to, word, length, values, exponent);
+            load<kFours>(of, 4 * word, values);
+            packing::put_word<kPlanes, false, kFault>(args, to, word, 0, of.length, values, scale.exponent);
         }
     }
 
-private:
-    // The offset of a word of a plane from the line's first word in the block.
-    static ASSAY_SIMT unsigned place_of(unsigned plane, unsigned word) {
-        return (word / kPieceWords * kPlanes + plane) * kPieceWords + word % kPieceWords;
-    }
-
-    struct Line {
-        const float* from;  // its first number in the block
-        std::uint64_t stride;
-        unsigned line, first, length;
-        bool fours;  // whether numbers can be loaded four at a time
-    };
-
-    static ASSAY_SIMT void put(const Args& args, std::uint64_t to, unsigned word, unsigned length,
-                               const float (&values)[4], std::int32_t exponent) {
-        if (word >= args.place.block_words()) return;
-        if (kFault == ProductFault::kStaleDigits && 4 * word >= length) return;
-        std::uint32_t words[kPlanes];
-        packing::digits_of(values, exponent, words);
+    template <bool kPlain>
+    static ASSAY_SIMT void put_held(const SimtBlock& block, const Args& args, std::uint64_t to,
+                                    unsigned length, const float (&held)[kHeld][4], std::int32_t exponent) {
         ASSAY_UNROLL
-        for (unsigned plane = 0; plane < kPlanes; ++plane)
-            args.digits.set(to + place_of(plane, word), words[plane]);
+        for (unsigned i = 0; i < kHeld; ++i)
+            packing::put_word<kPlanes, kPlain, kFault>(args, to, block.lane(), i * kWarp, length, held[i],
+                                                       exponent);
     }
 
     // Four numbers from place k of the block on; zeros beyond its end.
+    template <bool kFours>
     static ASSAY_SIMT void load(const Line& of, unsigned k, float (&values)[4]) {
-        if (of.fours && k + 4 <= of.length) {
-            read4(of.from + k, values);
+        if (kFours) {
+            packing::load_four(of.from, k, of.length, values);
         } else {
-            ASSAY_UNROLL
-            for (unsigned i = 0; i < 4; ++i)
-                values[i] = k + i < of.length ? read(of.from + (k + i) * of.stride) : 0.0F;
+            packing::load_each(of.from, of.stride, k, of.length, values);
         }
         ASSAY_UNROLL
         for (unsigned i = 0; i < 4; ++i)
@@ -197,14 +260,15 @@ private:
 };
 
 /// The same for lines that lie side by side (row_stride 1): a thread block packs a block of k of 32 lines and
-/// transposes digits in shared memory. Short blocks of k use few warps. Grid: lines in thirty-twos, blocks of
-/// k, matrices.
-template <Mask kMask, unsigned kPlanes = 2, unsigned kWarps = 16, ProductFault kFault = ProductFault::kNone>
+/// transposes digits in shared memory. For short blocks of k and under masks. Grid: lines in thirty-twos,
+/// blocks of k, matrices.
+template <Mask kMask, unsigned kPlanes = 2, ProductFault kFault = ProductFault::kNone>
 struct PackAcross {
+    static constexpr unsigned kWarps = 4;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = kWarps > 8 ? 2 : 6;
+    static constexpr unsigned kBlocks = 6;
     static constexpr bool kWaits = true;
-    static constexpr unsigned kOwn = kWarps > 8 ? 4 : 8;   // words of a line that a warp makes at a time
+    static constexpr unsigned kOwn = 8;                    // words of a line that a warp makes at a time
     static constexpr unsigned kTurnWords = kOwn * kWarps;  // and a block
     static_assert(kTurnWords % kPieceWords == 0);
     using Args = PackArgs;
@@ -227,7 +291,7 @@ struct PackAcross {
         const unsigned first = b * args.place.block, length = args.place.length(b);
         if (!packing::is_read<kMask>(first_line, first, args.place.block)) return;
         const bool is_line = line < args.place.lines;
-        const Line of{args.from.data + args.from.place.at(block.z(), is_line ? line : 0, first),
+        const Line of{packing::number_at(args.from, block.z(), is_line ? line : 0, first),
                       args.from.place.col_stride, line, first, is_line ? length : 0};
         Turn values;
         load(block, of, 0, values);

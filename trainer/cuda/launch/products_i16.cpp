@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/base/check.hpp"
+#include "trainer/cuda/kernels/pack_held_i16.hpp"
 #include "trainer/cuda/kernels/product_i16_wide.hpp"
 #include "trainer/cuda/launch/products.hpp"
 
@@ -48,21 +49,43 @@ void start_cut(LaunchStream stream, const ProductI16Args& args) {
     launch<Add>(Add::grid(args), stream, args);
 }
 
+// Of an operand whose lines lie side by side, without a mask.
+template <unsigned kPlanes>
+void choose_pack_across(LaunchStream stream, const PackArgs& args, unsigned matrices) {
+    constexpr unsigned kShort = 128;        // numbers that a warp holds of sixteen lines
+    constexpr std::uint64_t kEnough = 256;  // blocks that keep a large card busy
+    const unsigned length = args.place.length(0);
+    if (!can_take_fours(args)) {
+        if (length <= 2 * kShort) return start<PackAcross<Mask::kNone, kPlanes>>(stream, args, matrices);
+        return start<PackAcrossHeld<kPlanes, 16, 8, false>>(stream, args, matrices);
+    }
+    if (length <= kShort) return start<PackAcrossHeld<kPlanes, 16, 1, true>>(stream, args, matrices);
+    if (length > 1024) return start<PackAcrossHeld<kPlanes, 8, 16, true>>(stream, args, matrices);
+    const std::uint64_t blocks = std::uint64_t{args.place.lines} / 16 * args.place.blocks() * matrices;
+    if (blocks < kEnough) return start<PackAcrossHeld<kPlanes, 8, 4, true>>(stream, args, matrices);
+    start<PackAcrossHeld<kPlanes, 16, 8, true>>(stream, args, matrices);
+}
+
 template <Mask kMask, unsigned kPlanes>
 void choose_pack(LaunchStream stream, const PackArgs& args, unsigned matrices) {
-    constexpr unsigned kShort = 256;  // numbers of a block that a few warps read at a time
     const bool across = args.from.place.row_stride == 1 && args.from.place.col_stride != 1;
-    if (!across) {
-        const unsigned length = args.place.length(0);
-        if (length <= 128) return start<Pack<kMask, kPlanes, 1>>(stream, args, matrices);
-        if constexpr (kMask == Mask::kNone) {
-            if (length > 1024 && length <= 3072)
-                return start<Pack<kMask, kPlanes, 24>>(stream, args, matrices);
-        }
-        return start<Pack<kMask, kPlanes, 8>>(stream, args, matrices);
+    if (across) {
+        if constexpr (kMask == Mask::kNone) return choose_pack_across<kPlanes>(stream, args, matrices);
+        return start<PackAcross<kMask, kPlanes>>(stream, args, matrices);
     }
-    if (args.place.block <= kShort) return start<PackAcross<kMask, kPlanes, 4>>(stream, args, matrices);
-    start<PackAcross<kMask, kPlanes, 16>>(stream, args, matrices);
+    const unsigned length = args.place.length(0);
+    if constexpr (kMask == Mask::kNone) {
+        using Longest = PackLong<kPlanes, 8, 16>;
+        if (args.from.place.col_stride == 1) {
+            if (length <= 64) return start<PackShort<kPlanes, 1>>(stream, args, matrices);
+            if (length <= 128) return start<PackShort<kPlanes, 2>>(stream, args, matrices);
+            if (length > 1024 && length <= 3072)
+                return start<PackLong<kPlanes, 4, 6>>(stream, args, matrices);
+            if (length > 3072 && length <= Longest::kMost) return start<Longest>(stream, args, matrices);
+        }
+    }
+    if (length <= 128) return start<Pack<kMask, kPlanes, 1>>(stream, args, matrices);
+    start<Pack<kMask, kPlanes, 8>>(stream, args, matrices);
 }
 
 template <unsigned kPlanesA, Mask kMask>

@@ -45,11 +45,11 @@ ASSAY_SIMT unsigned leading_zeros(std::uint64_t a) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(a)));
 }
 
-/// The low bytes of four numbers as a word; that of the first is the lowest.
-ASSAY_SIMT std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
-    const unsigned low = __byte_perm(static_cast<unsigned>(a), static_cast<unsigned>(b), 0x0040);
-    const unsigned high = __byte_perm(static_cast<unsigned>(c), static_cast<unsigned>(d), 0x0040);
-    return __byte_perm(low, high, 0x5410);
+/// Byte `byte` of four words as a word; that of the first is the lowest.
+ASSAY_SIMT std::uint32_t same_bytes(unsigned byte, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                    std::uint32_t d) {
+    const unsigned two = byte + ((byte + 4) << 4U);
+    return __byte_perm(__byte_perm(a, b, two), __byte_perm(c, d, two), 0x5410);
 }
 
 /// The bytes of `a` (0 to 3) and `b` (4 to 7) that the digits of `which` name, the lowest first.
@@ -66,7 +66,7 @@ ASSAY_SIMT unsigned recomputed(unsigned a) {
 
 /// Whether the address is aligned for two numbers, or for four (load4).
 ASSAY_SIMT bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
-ASSAY_SIMT bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
+ASSAY_BOTH bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 /// Loads four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
 ASSAY_SIMT void load4(const float* from, float* to) {
     const float4 four = *reinterpret_cast<const float4*>(from);
@@ -94,6 +94,13 @@ struct OutputArray {
     /// Stores two numbers. REQUIRES an address aligned to 8 bytes.
     ASSAY_SIMT void set2(std::uint64_t i, T first, T second) const {
         *reinterpret_cast<float2*>(data + i) = float2{first, second};
+    }
+    /// Stores four words. REQUIRES an address aligned to 16 bytes.
+    ASSAY_SIMT void set4(std::uint64_t i, const T (&values)[4]) const {
+        // One instruction: the compiler takes stores apart where branches meet.
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(data + i)),
+                     "r"(values[0]), "r"(values[1]), "r"(values[2]), "r"(values[3])
+                     : "memory");
     }
     ASSAY_SIMT T get(std::uint64_t i) const { return data[i]; }
 };

@@ -64,10 +64,11 @@ inline std::int64_t to_long_rn(double a) {
 /// Zero bits before the first one bit. REQUIRES a != 0.
 inline unsigned leading_zeros(std::uint64_t a) { return static_cast<unsigned>(std::countl_zero(a)); }
 
-/// The low bytes of four numbers as a word; that of the first is the lowest.
-inline std::uint32_t low_bytes(std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
+/// Byte `byte` of four words as a word; that of the first is the lowest.
+inline std::uint32_t same_bytes(unsigned byte, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                std::uint32_t d) {
     std::uint32_t word = 0;
-    for (const std::int32_t one : {d, c, b, a}) word = word << 8U | (static_cast<std::uint32_t>(one) & 0xffU);
+    for (const std::uint32_t one : {d, c, b, a}) word = word << 8U | (one >> 8U * byte & 0xffU);
     return word;
 }
 
@@ -114,6 +115,12 @@ struct OutputArray {
         if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
         set(i, first);
         set(i + 1, second);
+    }
+    /// Stores four words. REQUIRES an address aligned to 16 bytes.
+    void set4(std::uint64_t i, const T (&values)[4]) const {
+        const bool aligned = reinterpret_cast<std::uintptr_t>(data + i) % 16 == 0;
+        if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
+        for (unsigned at = 0; at < 4; ++at) set(i + at, values[at]);
     }
     T get(std::uint64_t i) const { return data[i]; }
 };
