@@ -2,6 +2,8 @@
 // Kernels that run several operators on a row (softmax of attention, cross-entropy, the tied gradient)
 // against the operators' definitions, in every order of threads; and whose operator a number that is not
 // finite is noted for.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "contracts/arithmetic/attention.hpp"
@@ -222,6 +224,87 @@ TEST_CASE("cross-entropy in one kernel has the law's bits", "[trainer][cuda]") {
     REQUIRE(large.is_right(true, [&](const LossRowsArgs& args) { loss_rows(stream, true, args); }));
 }
 
+TEST_CASE("cross-entropy of rows in shared memory has the law's bits, wherever a row begins",
+          "[trainer][cuda]") {
+    // A row's numbers: fewer than a turn of the chains, more than a batch of turns, more than the workers'.
+    for (const std::size_t words : {1U, 5U, 34U, 1030U, 4099U}) {
+        const LogitsCase one(5, words);
+        INFO(words << " words");
+        in_every_order([&](TestStream& stream) {
+            for (std::size_t skew = 0; skew < 4; ++skew) {
+                CardFloats own(skew + one.logits.size()), loss(one.losses.size());
+                std::copy(one.logits.begin(), one.logits.end(), own.begin() + static_cast<long>(skew));
+                LossRowsArgs args = one.args(own, loss);
+                args.logits.data = own.data() + skew;
+                args.logits.count = one.logits.size();
+                args.blocks = 2;
+                start<LossBlocks<false>>(stream, args);
+                REQUIRE(same(loss, one.losses));
+                start<LossBlocks<true>>(stream, args);
+                REQUIRE(same(loss, one.losses));
+                REQUIRE(same(CardFloats(own.begin() + static_cast<long>(skew), own.end()), one.gradient));
+            }
+        });
+    }
+}
+
+TEST_CASE("cross-entropy of rows in shared memory notes what the other kernel notes", "[trainer][cuda]") {
+    const LogitsCase one(5, 70);
+    in_every_order([&](TestStream& stream) {
+        // Exponentials that the divisor that they share is not for, next to others, and none at all.
+        for (const float low : {-60.0F, -75.0F, -95.0F, -200.0F, INFINITY, -INFINITY, std::nanf("")}) {
+            for (const std::size_t at : {0U, 33U, 69U}) {
+                test::Note notes[2];
+                CardFloats logits[2] = {one.logits, one.logits}, loss[2] = {one.losses, one.losses};
+                for (unsigned i = 0; i < 2; ++i) {
+                    logits[i][2 * one.cols + at] = low;
+                    LossRowsArgs args = one.args(logits[i], loss[i]);
+                    args.before = {notes[i].at(), kBefore};
+                    args.loss = {notes[i].at(), kAfter};
+                    if (i == 0) start<LossRows<true>>(stream, args);
+                    if (i == 1) start<LossBlocks<true>>(stream, args);
+                }
+                REQUIRE(notes[0].value() == notes[1].value());
+                // The law has no maximum of a row with a NaN.
+                if (low != low) continue;
+                REQUIRE(same(logits[0], logits[1]));
+                REQUIRE(same(loss[0], loss[1]));
+            }
+        }
+        test::Note note;
+        CardFloats logits = one.logits, loss = one.losses;
+        logits[69] = 3e38F;
+        logits[one.targets[0] == 69 ? 0 : one.targets[0]] = -3e38F;
+        LossRowsArgs args = one.args(logits, loss);
+        test::CardVector<std::uint32_t> targets(loss.size(), one.targets[0] == 69 ? 0 : one.targets[0]);
+        args.targets = targets.data();
+        args.loss = {note.at(), kAfter};
+        start<LossBlocks<true>>(stream, args);
+        REQUIRE(note.value() == kAfter);
+    });
+}
+
+TEST_CASE("quotients by a common divisor are those of a division", "[trainer][cuda]") {
+    std::mt19937 random(56);
+    const auto number = [&](unsigned first, unsigned exponents) {
+        const auto bits = static_cast<std::uint32_t>(random());
+        // Among them significands near both ends.
+        const std::uint32_t low = bits % 3 == 0 ? bits >> 26U : bits & 0x7fffffU;
+        return std::bit_cast<float>((first + bits % exponents) << 23U |
+                                    (bits % 2 == 0 ? low : 0x7fffffU - low));
+    };
+    for (int i = 0; i < 300'000; ++i) {
+        const float divisor = number(127, 24), dividend = number(27, 101);
+        if (dividend > divisor) continue;
+        const CommonDivisor by(divisor, 1.0F / divisor);
+        REQUIRE(by.is_easy());
+        REQUIRE(std::bit_cast<std::uint32_t>(by.divide(dividend)) ==
+                std::bit_cast<std::uint32_t>(dividend / divisor));
+    }
+    for (const float other : {0.99F, 0x1p25F, INFINITY, std::nanf("")})
+        REQUIRE_FALSE(CommonDivisor(other, 1.0F).is_easy());
+}
+
 TEST_CASE("cross-entropy in one kernel notes logits and losses that are not finite", "[trainer][cuda]") {
     const LogitsCase one(11, 70);
     in_every_order([&](TestStream& stream) {
@@ -287,6 +370,11 @@ TEST_CASE("mutants of kernels that fuse operators are found", "[trainer][cuda]")
     REQUIRE(is_found([&](TestStream& stream) {
         return logits.is_right(true, [&](const LossRowsArgs& args) {
             start<LossRows<true, LossFault::kLateTarget>>(stream, args);
+        });
+    }));
+    REQUIRE(is_found([&](TestStream& stream) {
+        return logits.is_right(true, [&](const LossRowsArgs& args) {
+            start<LossBlocks<true, LossFault::kLateTarget>>(stream, args);
         });
     }));
 }

@@ -21,6 +21,7 @@ struct LossRowsArgs {
     float number = 0;           ///< a factor of the gradient
     NumberWatch before;         ///< watches the logits
     NumberWatch loss;           ///< watches the losses: all else of a row of finite logits is finite
+    std::uint64_t blocks = 1;   ///< of LossBlocks' grid
 };
 
 /// What a mutant does wrong.

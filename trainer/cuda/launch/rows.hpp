@@ -4,7 +4,7 @@
 #pragma once
 
 #include "trainer/cuda/kernels/columns.hpp"
-#include "trainer/cuda/kernels/loss_rows.hpp"
+#include "trainer/cuda/kernels/loss_blocks.hpp"
 #include "trainer/cuda/kernels/pointwise.hpp"
 #include "trainer/cuda/kernels/rows.hpp"
 #include "trainer/cuda/kernels/softmax.hpp"

@@ -25,7 +25,7 @@ ASSAY_SIMT float mul_rn(float a, float b) { return __fmul_rn(a, b); }
 ASSAY_SIMT float div_rn(float a, float b) { return __fdiv_rn(a, b); }
 ASSAY_SIMT float sqrt_rn(float a) { return __fsqrt_rn(a); }
 ASSAY_SIMT float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-/// The larger of two numbers that are no NaN; of zeros any.
+/// The larger number; the other one if one is a NaN; of zeros of both signs, any.
 ASSAY_SIMT float larger_of(float a, float b) { return fmaxf(a, b); }
 ASSAY_SIMT std::int32_t bits_of(float a) { return __float_as_int(a); }
 ASSAY_SIMT float from_bits(std::int32_t a) { return __int_as_float(a); }
@@ -76,6 +76,11 @@ ASSAY_SIMT void load4(const float* from, float* to) {
     to[3] = four.w;
 }
 
+/// Stores four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
+ASSAY_SIMT void store4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = float4{from[0], from[1], from[2], from[3]};
+}
+
 /// Loads a number, or four at an address aligned to 16 bytes, that nobody writes while the kernel runs.
 ASSAY_SIMT float read(const float* from) { return __ldg(from); }
 ASSAY_SIMT void read4(const float* from, float* to) {
@@ -86,6 +91,9 @@ ASSAY_SIMT void read4(const float* from, float* to) {
     to[3] = four.w;
 }
 
+ASSAY_SIMT unsigned word_of(float a) { return __float_as_uint(a); }
+ASSAY_SIMT unsigned word_of(std::uint32_t a) { return a; }
+
 template <class T>
 struct OutputArray {
     T* data = nullptr;
@@ -95,11 +103,12 @@ struct OutputArray {
     ASSAY_SIMT void set2(std::uint64_t i, T first, T second) const {
         *reinterpret_cast<float2*>(data + i) = float2{first, second};
     }
-    /// Stores four words. REQUIRES an address aligned to 16 bytes.
+    /// Stores four words or numbers. REQUIRES an address aligned to 16 bytes.
     ASSAY_SIMT void set4(std::uint64_t i, const T (&values)[4]) const {
-        // One instruction: the compiler takes stores apart where branches meet.
+        // One instruction: the compiler may take any other store apart where branches meet.
         asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(data + i)),
-                     "r"(values[0]), "r"(values[1]), "r"(values[2]), "r"(values[3])
+                     "r"(word_of(values[0])), "r"(word_of(values[1])), "r"(word_of(values[2])),
+                     "r"(word_of(values[3]))
                      : "memory");
     }
     ASSAY_SIMT T get(std::uint64_t i) const { return data[i]; }

@@ -36,8 +36,8 @@ inline float mul_rn(float a, float b) { return a * b; }
 inline float div_rn(float a, float b) { return a / b; }
 inline float sqrt_rn(float a) { return std::sqrt(a); }
 inline float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-/// The larger of two numbers that are no NaN; of zeros any.
-inline float larger_of(float a, float b) { return a < b ? b : a; }
+/// The larger number; the other one if one is a NaN; of zeros of both signs, any.
+inline float larger_of(float a, float b) { return std::fmax(a, b); }
 inline std::int32_t bits_of(float a) { return std::bit_cast<std::int32_t>(a); }
 inline float from_bits(std::int32_t a) { return std::bit_cast<float>(a); }
 /// Nearest integer, ties to even; 0 for a NaN, and the nearest 32-bit integer for larger magnitudes.
@@ -89,6 +89,8 @@ inline bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_
 inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 /// Loads four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
 inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
+/// Stores four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
+inline void store4(float* to, const float* from) { std::memcpy(to, from, 4 * sizeof(float)); }
 
 /// Loads a number, or four at an address aligned to 16 bytes, that nobody writes while the kernel runs.
 inline float read(const float* from) { return *from; }
@@ -116,7 +118,7 @@ struct OutputArray {
         set(i, first);
         set(i + 1, second);
     }
-    /// Stores four words. REQUIRES an address aligned to 16 bytes.
+    /// Stores four words or numbers. REQUIRES an address aligned to 16 bytes.
     void set4(std::uint64_t i, const T (&values)[4]) const {
         const bool aligned = reinterpret_cast<std::uintptr_t>(data + i) % 16 == 0;
         if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
