@@ -192,7 +192,7 @@ void CudaDevice::run(const GroupCall& call) {
         case GroupKind::kEmbeddingGradient:
         case GroupKind::kSingle:
             for (const std::uint32_t index : call.group.operators) {
-                run_one(call_of(index, call.tensors), UpdatePass::kAlways);
+                run_one(call_of(index, call.tensors));
             }
     }
     bands_.finish();

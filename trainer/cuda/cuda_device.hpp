@@ -136,7 +136,7 @@ private:
     [[nodiscard]] OperatorCall call_of(std::uint32_t index, std::span<float* const> tensors) const {
         return {program_->operators[index], tensors, index, row_count()};
     }
-    void run_one(const OperatorCall& call, UpdatePass pass);
+    void run_one(const OperatorCall& call);
     // Groups with tensors of which only a part exists at a time, in scratch (cuda_groups.cpp).
     void attention(const GroupCall& call);
     void attention_gradient(const GroupCall& call);
@@ -188,7 +188,8 @@ private:
     void find_places();
     // With `watching` it also checks that the gradients are finite, which no other kernel has checked.
     void norm(const OperatorCall& call, bool watching);
-    void update_one(const OperatorCall& call, UpdatePass pass);
+    [[nodiscard]] AdamWArgs adamw_args(const OperatorCall& call) const;
+    void update_all(std::span<const AdamWArgs> tensors, UpdatePass pass);
     // AdamW with moments that stay with the host.
     void update_streamed(const AdamWArgs& all, UpdatePass pass);
 

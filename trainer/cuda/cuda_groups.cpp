@@ -230,7 +230,7 @@ void CudaDevice::collect(const GroupCall& call) {
                                      .head = watch(writer_of(one.one.operands[0])),
                                      .watch = watch(index)});
                 break;
-            default: run_one(one, UpdatePass::kAlways);
+            default: run_one(one);
         }
     }
 }
@@ -239,9 +239,10 @@ void CudaDevice::collect(const GroupCall& call) {
 // kApply reads that, and the host need not wait. Either all parameters change or none; whether one would not
 // be finite is known only after all were tried.
 void CudaDevice::update(const GroupCall& call) {
-    for (const UpdatePass pass : {UpdatePass::kTry, UpdatePass::kApply}) {
-        for (const std::uint32_t index : call.group.operators) run_one(call_of(index, call.tensors), pass);
-    }
+    std::vector<AdamWArgs> tensors;
+    for (const std::uint32_t index : call.group.operators)
+        tensors.push_back(adamw_args(call_of(index, call.tensors)));
+    for (const UpdatePass pass : {UpdatePass::kTry, UpdatePass::kApply}) update_all(tensors, pass);
 }
 
 }  // namespace ASSAY_MACHINE

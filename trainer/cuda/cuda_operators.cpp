@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operator at a time: its kernels by its kind.
 #include <algorithm>
+#include <vector>
 
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/layer_norm.hpp"
@@ -14,7 +15,7 @@ inline namespace ASSAY_MACHINE {
 
 using Kind = program::OperatorKind;
 
-void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
+void CudaDevice::run_one(const OperatorCall& call) {
     switch (call.one.kind) {
         case Kind::kLinear:
         case Kind::kLinearInputGradient:
@@ -51,7 +52,11 @@ void CudaDevice::run_one(const OperatorCall& call, UpdatePass pass) {
         case Kind::kRmsNormInputGradient: norms(call); break;
         case Kind::kGlobalNorm:
         case Kind::kClip: norm(call, false); break;
-        case Kind::kAdamW: update_one(call, pass); break;
+        case Kind::kAdamW: {
+            const AdamWArgs args = adamw_args(call);
+            update_all({&args, 1}, UpdatePass::kAlways);
+            break;
+        }
         case Kind::kRope:
         case Kind::kGelu:
         case Kind::kSwiGlu:
@@ -249,22 +254,19 @@ void CudaDevice::norm(const OperatorCall& call, bool watching) {
     std::uint64_t tiles = 0;
     for (const program::TensorId id : one.operands) tiles += arithmetic::tile_count(rows_of(id), cols(id));
     const OutputArray<float> sums = sums_.of(tiles);
+    std::vector<SquareMatrix> matrices;
     std::uint64_t first = 0;
     for (std::size_t i = 0; i < one.operands.size(); ++i) {
         const program::TensorId id = one.operands[i];
-        const std::uint64_t count = arithmetic::tile_count(rows_of(id), cols(id));
-        const NumberWatch gradient = watching ? watch(writer_of(id)) : NumberWatch{};
-        square_tiles(stream(), {.rows = rows_of(id),
-                                .cols = cols(id),
-                                .g = call.in(i),
-                                .sums = {.data = sums.data + first, .count = count},
-                                .watch = gradient});
-        first += count;
+        matrices.push_back({.rows = rows_of(id), .cols = cols(id), .g = call.in(i), .first = first});
+        if (watching) matrices.back().index = writer_of(id);
+        first += arithmetic::tile_count(rows_of(id), cols(id));
     }
+    square_tiles(stream(), matrices, sums, watching ? diverged_.data() : nullptr);
     norm_of_tiles(stream(), sums, more_sums_.of(tree_scratch(tiles)), out(call, 0), watch(call.index));
 }
 
-void CudaDevice::update_one(const OperatorCall& call, UpdatePass pass) {
+AdamWArgs CudaDevice::adamw_args(const OperatorCall& call) const {
     AdamWArgs args{.count = out(call, 0).count,
                    .coefficients = numbers_.coefficients,
                    .clip = call.in(1),
@@ -275,8 +277,19 @@ void CudaDevice::update_one(const OperatorCall& call, UpdatePass pass) {
                    .diverged = diverged_.data(),
                    .index = call.index};
     if (!program_->parameters[call.one.operands[2]].decays()) args.coefficients.decay = 0.0F;
-    if (place_of(args.m.data) == Place::kCard) return adamw(stream(), pass, args);
-    update_streamed(args, pass);
+    return args;
+}
+
+void CudaDevice::update_all(std::span<const AdamWArgs> tensors, UpdatePass pass) {
+    std::vector<AdamWArgs> on_card;
+    for (const AdamWArgs& args : tensors) {
+        if (place_of(args.m.data) == Place::kCard) {
+            on_card.push_back(args);
+        } else {
+            update_streamed(args, pass);
+        }
+    }
+    adamw(stream(), pass, on_card);
 }
 
 void CudaDevice::update_streamed(const AdamWArgs& all, UpdatePass pass) {
@@ -291,7 +304,7 @@ void CudaDevice::update_streamed(const AdamWArgs& all, UpdatePass pass) {
         bands_.fill(args.m.data, all.m.data + first, bytes, HostMemory::kPinned);
         bands_.fill(args.v.data, all.v.data + first, bytes, HostMemory::kPinned);
         bands_.filled();
-        adamw(stream(), pass, args);
+        adamw(stream(), pass, {&args, 1});
         if (pass != UpdatePass::kTry) {
             bands_.take(all.m.data + first, args.m.data, bytes);
             bands_.take(all.v.data + first, args.v.data, bytes);

@@ -220,7 +220,8 @@ TEST_CASE("the norm notes gradients that it reads, and itself", "[trainer][cuda]
             CardFloats g(17 * 17, 1.0F), sums(4);
             g[17 * 16] = value;
             return noted([&](NumberWatch watch) {
-                square_tiles(stream, {17, 17, g.data(), output(sums), watch});
+                const SquareMatrix one{.rows = 17, .cols = 17, .g = g.data(), .index = watch.index};
+                square_tiles(stream, {&one, 1}, output(sums), watch.diverged);
             });
         };
         // The square of a finite number may be infinite: that is the norm's.
@@ -250,9 +251,9 @@ TEST_CASE("an update that is written in any case notes its weight or either mome
             const CardFloats one(1, 1.0F);
             CardFloats w(1, weight), m(1, first), v(1, second);
             return noted([&](NumberWatch watch) {
-                adamw(stream, UpdatePass::kAlways,
-                      {1, c, one.data(), one.data(), output(w), output(m), output(v), watch.diverged,
-                       watch.index});
+                const AdamWArgs args{1,         c,         one.data(),     one.data(), output(w),
+                                     output(m), output(v), watch.diverged, watch.index};
+                adamw(stream, UpdatePass::kAlways, {&args, 1});
             });
         };
         REQUIRE(of(1.0F, 1.0F, 1.0F) == kNoOperator);

@@ -15,7 +15,6 @@ using test::is_found;
 using test::numbers;
 using test::output;
 using test::same;
-using test::start;
 using test::TestStream;
 // The law's norm of one matrix, and a kernel's.
 float law_norm(std::size_t rows, std::size_t cols, const CardFloats& g) {
@@ -62,7 +61,7 @@ struct AdamWCase {
 TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
     std::mt19937 random(49);
     const std::pair<std::size_t, std::size_t> shapes[] = {
-        {1, 1}, {17, 15}, {16, 8192}, {400, 351}, {16, 8208}};
+        {1, 1}, {17, 15}, {16, 8192}, {400, 351}, {16, 8208}, {50, 700}, {1, 1031}, {600, 16}, {37, 4}};
     for (const auto& shape : shapes) {
         const std::size_t rows = shape.first, cols = shape.second;
         INFO(rows << "x" << cols);
@@ -72,7 +71,8 @@ TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
         in_every_order([&](TestStream& stream) {
             CardFloats sums(arithmetic::tile_count(rows, cols)), other(tree_scratch(sums.size())), norm(1),
                 scale(1);
-            square_tiles(stream, {rows, cols, g.data(), output(sums)});
+            const SquareMatrix matrix{.rows = rows, .cols = cols, .g = g.data()};
+            square_tiles(stream, {&matrix, 1}, output(sums), nullptr);
             norm_of_tiles(stream, output(sums), output(other), output(norm), {});
             clip(stream, norm.data(), 3.0F, output(scale), {});
             test::settle();
@@ -81,8 +81,130 @@ TEST_CASE("the global norm and AdamW have the law's bits", "[trainer][cuda]") {
     }
     const AdamWCase one;
     in_every_order([&](TestStream& stream) {
-        REQUIRE(one.is_right([&](const AdamWArgs& args) { adamw(stream, UpdatePass::kAlways, args); }));
+        REQUIRE(one.is_right([&](const AdamWArgs& args) { adamw(stream, UpdatePass::kAlways, {&args, 1}); }));
     });
+}
+
+TEST_CASE("many matrices at a time have the sums of each, wherever they begin", "[trainer][cuda]") {
+    std::mt19937 random(51);
+    constexpr std::size_t kMatrices = SquareTilesArgs::kMost + 3;
+    const CardFloats g = numbers(random, 40'000, test::Draw::kTame);
+    std::vector<SquareMatrix> matrices;
+    CardFloats wanted;
+    for (std::size_t i = 0; i < kMatrices; ++i) {
+        SquareMatrix one{.rows = 1 + random() % 40, .cols = 1 + random() % 300, .first = wanted.size()};
+        // Of some quads lie at addresses of 16 bytes.
+        if (i % 2 == 0) one.cols = 4 * one.cols;
+        while (one.rows * one.cols > 30'000) one.rows = one.rows / 2 + 1;
+        const std::size_t from = i % 3 == 0 ? random() % 9'000 : random() % 2'000 * 4;
+        one.g = g.data() + from;
+        one.index = static_cast<unsigned>(i);
+        matrices.push_back(one);
+        CardFloats sums(arithmetic::tile_count(one.rows, one.cols));
+        arithmetic::square_tiles(one.rows, one.cols, std::span(g).subspan(from, one.rows * one.cols), sums);
+        wanted.insert(wanted.end(), sums.begin(), sums.end());
+    }
+    in_every_order([&](TestStream& stream) {
+        CardFloats sums(wanted.size());
+        test::Note diverged;
+        square_tiles(stream, matrices, output(sums), diverged.at());
+        REQUIRE(same(sums, wanted));
+        REQUIRE(diverged.value() == kNoOperator);
+        CardFloats broken(33, 1.0F);
+        broken[32] = INFINITY;
+        std::vector<SquareMatrix> more = matrices;
+        more[40] = {.rows = 1, .cols = 33, .g = broken.data(), .first = more[40].first, .index = 40};
+        square_tiles(stream, std::span(more).subspan(40, 1), output(sums), diverged.at());
+        REQUIRE(diverged.value() == 40);
+    });
+}
+
+TEST_CASE("many tensors at a time have AdamW's bits, wherever they begin", "[trainer][cuda]") {
+    std::mt19937 random(52);
+    const AdamWCase one;
+    constexpr std::size_t kTensors = AdamWTable::kMost + 2;
+    CardFloats g = numbers(random, 12'000), w = numbers(random, 12'000), m = numbers(random, 12'000), v = w;
+    for (float& value : v) value = std::fabs(value);
+    CardFloats law_w = w, law_m = m, law_v = v;
+    std::vector<AdamWArgs> tensors;
+    std::size_t at = 0;
+    CardFloats first_w = w, first_m = m, first_v = v;
+    for (std::size_t i = 0; i < kTensors; ++i) {
+        // Some have blocks that are full, and quads at addresses of 16 bytes or not.
+        const std::size_t count = i == 3 || i == 20 ? 2'100 : 1 + random() % 200;
+        if (i == 3) at = (at + 3) / 4 * 4;
+        if (i == 20) at = (at + 3) / 4 * 4 + 1;
+        AdamWArgs args{.count = count, .coefficients = one.c, .clip = one.clip.data(), .g = g.data() + at};
+        if (i % 2 == 0) args.coefficients.decay = 0.0F;
+        args.w.count = args.m.count = args.v.count = count;
+        args.w.data = w.data() + at;
+        args.m.data = m.data() + at;
+        args.v.data = v.data() + at;
+        args.index = static_cast<unsigned>(10 + i);
+        tensors.push_back(args);
+        const auto part = [&](CardFloats& all) { return std::span(all).subspan(at, count); };
+        arithmetic::adamw(args.coefficients, one.clip[0], part(g), part(law_w), part(law_m), part(law_v));
+        at += count;
+    }
+    in_every_order([&](TestStream& stream) {
+        w = first_w, m = first_m, v = first_v;
+        test::Note diverged;
+        for (AdamWArgs& args : tensors) args.diverged = diverged.at();
+        adamw(stream, UpdatePass::kTry, tensors);
+        REQUIRE((same(w, first_w) && same(m, first_m) && same(v, first_v)));
+        REQUIRE(diverged.value() == kNoOperator);
+        adamw(stream, UpdatePass::kApply, tensors);
+        REQUIRE((same(w, law_w) && same(m, law_m) && same(v, law_v)));
+        w = first_w, m = first_m, v = first_v;
+        // A full block, of quads and of single numbers.
+        for (const std::size_t i : {3U, 20U}) {
+            float& weight = tensors[i].w.data[77];
+            const float before = weight;
+            weight = INFINITY;
+            diverged.set(kNoOperator);
+            adamw(stream, UpdatePass::kTry, tensors);
+            REQUIRE(diverged.value() == 10 + i);
+            weight = before;
+            adamw(stream, UpdatePass::kApply, tensors);
+            REQUIRE((same(w, first_w) && same(m, first_m) && same(v, first_v)));
+        }
+        adamw(stream, UpdatePass::kAlways, tensors);
+        REQUIRE((same(w, law_w) && same(m, law_m) && same(v, law_v)));
+    });
+}
+
+TEST_CASE("a trial finds what an update would find, of any numbers and coefficients", "[trainer][cuda]") {
+    std::mt19937 random(53);
+    const AdamWCase one;
+    const float values[] = {0.0F,    -0.0F,     1.0F,    0x1p40F,   -0x1p41F, 0x1p60F,  -0x1p62F,
+                            0x1p90F, -0x1p127F, 3.4e38F, 0x1p-140F, -1e-30F,  INFINITY, std::nanf("")};
+    const float factors[] = {0.0F,     0.1F,  1.0F,  0x1p10F,  0x1p12F,   0x1p20F,      0x1p40F,
+                             0x1p100F, -1.0F, 1e-8F, 0x1p-41F, -INFINITY, std::nanf("")};
+    const auto pick = [&](const auto& of) { return of[random() % std::size(of)]; };
+    TestStream stream = test::one_stream();
+    unsigned finite = 0;
+    for (int n = 0; n < 4'000; ++n) {
+        CardFloats g(1, pick(values)), w(1, pick(values)), m(1, pick(values)), v(1, pick(values));
+        // Of most cases some numbers are ordinary.
+        if (random() % 2 == 0) g[0] = 0.5F;
+        if (random() % 2 == 0) w[0] = 0.25F;
+        if (random() % 2 == 0) m[0] = 0.125F;
+        if (random() % 2 == 0) v[0] = 0.0625F;
+        arithmetic::AdamWCoefficients c = one.c;
+        for (float* const factor : {&c.learning_rate, &c.decay, &c.correction1, &c.correction2, &c.epsilon})
+            if (random() % 3 == 0) *factor = pick(factors);
+        CardFloats after[3] = {w, m, v};
+        arithmetic::adamw(c, one.clip[0], g, after[0], after[1], after[2]);
+        const bool wanted =
+            std::isfinite(after[0][0]) && std::isfinite(after[1][0]) && std::isfinite(after[2][0]);
+        test::Note diverged;
+        const AdamWArgs args{1,         c,         one.clip.data(), g.data(), output(w),
+                             output(m), output(v), diverged.at(),   3};
+        adamw(stream, UpdatePass::kTry, {&args, 1});
+        REQUIRE((diverged.value() == kNoOperator) == wanted);
+        finite += wanted ? 1 : 0;
+    }
+    REQUIRE((finite > 400 && finite < 3'600));
 }
 
 TEST_CASE("the first operator with a number that is not finite is noted, and stops the update",
@@ -103,10 +225,10 @@ TEST_CASE("the first operator with a number that is not finite is noted, and sto
         CardFloats w = one.w, m = one.m, v = one.v;
         AdamWArgs args{w.size(),      one.c, one.clip.data(), one.g.data(), output(w), output(m), output(v),
                        diverged.at(), 3};
-        adamw(stream, UpdatePass::kApply, args);
+        adamw(stream, UpdatePass::kApply, {&args, 1});
         REQUIRE((same(w, one.w) && same(m, one.m) && same(v, one.v)));
         args.coefficients.learning_rate = INFINITY;
-        adamw(stream, UpdatePass::kTry, args);
+        adamw(stream, UpdatePass::kTry, {&args, 1});
         REQUIRE(diverged.value() == 3);
         REQUIRE(same(w, one.w));
     });
@@ -130,7 +252,7 @@ TEST_CASE("an infinity is not finite, in a weight or in a moment alone", "[train
             if (!second) c.beta1 = 2.0F;
             const AdamWArgs args{1,         c,         one.clip.data(), g.data(), output(w),
                                  output(m), output(v), diverged.at(),   6};
-            adamw(stream, UpdatePass::kTry, args);
+            adamw(stream, UpdatePass::kTry, {&args, 1});
             REQUIRE(diverged.value() == 6);
         }
     });
@@ -147,7 +269,10 @@ TEST_CASE("mutants of the norm and of AdamW are found", "[trainer][cuda]") {
     const AdamWCase adam;
     REQUIRE(is_found([&](TestStream& stream) {
         return adam.is_right([&](const AdamWArgs& args) {
-            start<AdamW<UpdatePass::kAlways, UpdateFault::kReciprocal>>(stream, args);
+            AdamWTable table{.count = 1};
+            table.tensors[0] = args;
+            using Mutant = AdamW<UpdatePass::kAlways, UpdateFault::kReciprocal>;
+            launch<Mutant>({Mutant::blocks(args)}, stream, table);
         });
     }));
 }

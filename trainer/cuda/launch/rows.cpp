@@ -117,7 +117,20 @@ void loss_tokens(LaunchStream stream, const LossTokensArgs& args) { start<LossTo
 
 void loss_total(LaunchStream stream, const LossTotalArgs& args) { launch<LossTotal<>>({}, stream, args); }
 
-void square_tiles(LaunchStream stream, const SquareTilesArgs& args) { start<SquareTiles>(stream, args); }
+void square_tiles(LaunchStream stream, std::span<const SquareMatrix> matrices, OutputArray<float> sums,
+                  unsigned* diverged) {
+    SquareTilesArgs args{.diverged = diverged, .sums = sums};
+    unsigned blocks = 0;
+    for (std::size_t i = 0; i < matrices.size(); ++i) {
+        SquareMatrix& matrix = args.matrices[args.count++];
+        matrix = matrices[i];
+        matrix.begin = blocks;
+        blocks += SquareTiles::blocks(matrix);
+        if (args.count < SquareTilesArgs::kMost && i + 1 < matrices.size()) continue;
+        if (blocks != 0) launch<SquareTiles>({blocks}, stream, args);
+        args.count = blocks = 0;
+    }
+}
 
 std::uint64_t tree_scratch(std::uint64_t count) { return TreeSum<>::branches(count); }
 
@@ -140,13 +153,28 @@ void clip(LaunchStream stream, const float* norm, float limit, OutputArray<float
     launch<Scalar<true>>({}, stream, {norm, scale, limit, watch});
 }
 
-void adamw(LaunchStream stream, UpdatePass pass, const AdamWArgs& args) {
+namespace {
+template <UpdatePass kPass>
+void adamw_of(LaunchStream stream, std::span<const AdamWArgs> tensors) {
+    AdamWTable table;
+    unsigned blocks = 0;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        table.begin[table.count] = blocks;
+        table.tensors[table.count++] = tensors[i];
+        blocks += AdamW<kPass>::blocks(tensors[i]);
+        if (table.count < AdamWTable::kMost && i + 1 < tensors.size()) continue;
+        if (blocks != 0) launch<AdamW<kPass>>({blocks}, stream, table);
+        table.count = blocks = 0;
+    }
+}
+}  // namespace
+
+void adamw(LaunchStream stream, UpdatePass pass, std::span<const AdamWArgs> tensors) {
     using enum UpdatePass;
-    if (args.count == 0) return;
     switch (pass) {
-        case kTry: return start<AdamW<kTry>>(stream, args);
-        case kApply: return start<AdamW<kApply>>(stream, args);
-        case kAlways: return start<AdamW<kAlways>>(stream, args);
+        case kTry: return adamw_of<kTry>(stream, tensors);
+        case kApply: return adamw_of<kApply>(stream, tensors);
+        case kAlways: return adamw_of<kAlways>(stream, tensors);
     }
 }
 

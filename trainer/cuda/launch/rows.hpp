@@ -3,6 +3,8 @@
 // contracts/arithmetic.
 #pragma once
 
+#include <span>
+
 #include "trainer/cuda/kernels/columns.hpp"
 #include "trainer/cuda/kernels/loss_blocks.hpp"
 #include "trainer/cuda/kernels/pointwise.hpp"
@@ -34,8 +36,9 @@ void tied_rows(LaunchStream stream, const TiedRowsArgs& args);
 void loss_tokens(LaunchStream stream, const LossTokensArgs& args);
 void loss_total(LaunchStream stream, const LossTotalArgs& args);
 
-/// The sum of squares of each tile of a matrix.
-void square_tiles(LaunchStream stream, const SquareTilesArgs& args);
+/// The sum of squares of each tile of the matrices. `diverged` notes their operators; null: not wanted.
+void square_tiles(LaunchStream stream, std::span<const SquareMatrix> matrices, OutputArray<float> sums,
+                  unsigned* diverged);
 
 /// norm = the square root of the tree's sum over `sums`, which it overwrites. `other` is scratch of
 /// tree_scratch(count) numbers. `watch` watches the norm.
@@ -44,7 +47,7 @@ void norm_of_tiles(LaunchStream stream, OutputArray<float> sums, OutputArray<flo
                    OutputArray<float> norm, NumberWatch watch);
 void clip(LaunchStream stream, const float* norm, float limit, OutputArray<float> scale, NumberWatch watch);
 
-void adamw(LaunchStream stream, UpdatePass pass, const AdamWArgs& args);
+void adamw(LaunchStream stream, UpdatePass pass, std::span<const AdamWArgs> tensors);
 void check_finite(LaunchStream stream, const FiniteArgs& args);
 
 }  // namespace ASSAY_MACHINE
