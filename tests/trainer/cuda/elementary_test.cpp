@@ -8,6 +8,7 @@
 #include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/cuda/cuda_support.hpp"
 #include "trainer/cuda/kernels/fixed_point.hpp"
+#include "trainer/cuda/kernels/pointwise.hpp"
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
@@ -22,6 +23,7 @@ TEST_CASE("functions of kernels have the law's bits over all exponents", "[train
     for (std::uint64_t i = 0; i < (1ULL << 32); i += 4099) {
         const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(i));
         equal = equal && same(exp32(x), arithmetic::exp32(x)) && same(tanh32(x), arithmetic::tanh32(x)) &&
+                bits(pointwise::short_tanh(x)) == bits(arithmetic::tanh32(x)) &&
                 same(sigmoid32(x), arithmetic::sigmoid32(x)) && same(log32(x), arithmetic::log32(x)) &&
                 same(rsqrt32(x), arithmetic::rsqrt32(x)) &&
                 same(silu_slope32(x, 0.25F), arithmetic::silu_slope32(x, 0.25F));

@@ -4,6 +4,7 @@
 #include "trainer/cuda/launch/rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -43,7 +44,7 @@ void require_law(const CardFloats& wanted, const CardFloats& before, const Run& 
 
 TEST_CASE("elementwise kernels have the law's bits", "[trainer][cuda]") {
     std::mt19937 random(41);
-    for (const std::size_t count : {1U, 31U, 255U, 1000U}) {
+    for (const std::size_t count : {1U, 31U, 255U, 1000U, 2048U, 5000U}) {
         const CardFloats x = numbers(random, count), y = numbers(random, count),
                          both = numbers(random, 2 * count);
         const CardFloats none(count), wide(2 * count);
@@ -66,6 +67,46 @@ TEST_CASE("elementwise kernels have the law's bits", "[trainer][cuda]") {
         arithmetic::swiglu_backward(count, both, y, law_wide);
         require_law(law_wide, wide, point(PointKind::kSwiGluGradient, both, y, count));
     }
+}
+
+TEST_CASE("elementwise kernels have the law's bits wherever their operands lie", "[trainer][cuda]") {
+    constexpr std::size_t kCount = 4100;
+    std::mt19937 random(57);
+    const CardFloats x = numbers(random, kCount + 1), y = numbers(random, kCount + 1);
+    for (const auto& [a, b, to] : {std::array{0U, 0U, 0U}, {1U, 0U, 0U}, {0U, 1U, 0U}, {0U, 0U, 1U}}) {
+        CardFloats law[3] = {CardFloats(kCount), CardFloats(kCount), CardFloats(kCount)};
+        const auto left = std::span(x).subspan(a, kCount), right = std::span(y).subspan(b, kCount);
+        arithmetic::add(left, right, law[0]);
+        arithmetic::gelu_forward(left, law[1]);
+        arithmetic::gelu_backward(left, right, law[2]);
+        in_every_order([&, a = a, b = b, to = to](TestStream& stream) {
+            const PointKind kinds[] = {PointKind::kAdd, PointKind::kGelu, PointKind::kGeluGradient};
+            for (unsigned k = 0; k < 3; ++k) {
+                CardFloats out(to + kCount);
+                PointArgs args{.count = kCount, .a = x.data() + a, .b = y.data() + b, .out = output(out)};
+                args.out.data = out.data() + to;
+                args.out.count = kCount;
+                if (kinds[k] == PointKind::kGelu) args.b = nullptr;
+                run_pointwise(stream, kinds[k], args);
+                REQUIRE(same(CardFloats(out.begin() + to, out.end()), law[k]));
+            }
+        });
+    }
+    // In place, with a number that is not finite in each part of a block.
+    in_every_order([&](TestStream& stream) {
+        for (const std::size_t at : {3U, 1030U, 2047U, 2060U, 4099U}) {
+            CardFloats own(x.begin(), x.begin() + kCount);
+            own[at] = INFINITY;
+            test::Note note;
+            run_pointwise(stream, PointKind::kAdd,
+                          {.count = kCount,
+                           .a = own.data(),
+                           .b = y.data(),
+                           .out = output(own),
+                           .watch = {note.at(), 4}});
+            REQUIRE(note.value() == 4);
+        }
+    });
 }
 
 TEST_CASE("norms have the law's bits, and their gradients", "[trainer][cuda]") {

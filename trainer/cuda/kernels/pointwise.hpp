@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose outputs each depend on the operands at the same place or pair of places
 // (contracts/arithmetic/pointwise.hpp, swiglu.hpp, rope.hpp, embedding.hpp; the exponentials, quotients and
-// gradients of attention.hpp and loss.hpp), with one thread for each. An output may overwrite its operand.
+// gradients of attention.hpp and loss.hpp). An output may overwrite its operand.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,43 @@ enum class PointFault : std::uint8_t { kNone, kContracted };
 
 namespace pointwise {
 
+/// tanh32 with fewer instructions and the same bits. Of its exponential e of 2|x|:
+/// - From |x| = 10 on 2 / (e + 1) is less than 2^-25 and the result 1, so e need not be larger than e^20.
+/// - It is p · 2^k with 1/2 < p < 2 and 0 <= k < 30, a normal number; so k is added to the exponent of p.
+/// - 2 / (e + 1) is twice the rounded reciprocal, which is exact, and 1 less it is rounded once.
+ASSAY_SIMT float short_tanh(float x) {
+    using L = SimtLanes;
+    const std::int32_t sign = L::andi(bits_of(x), static_cast<std::int32_t>(0x80000000U));
+    const float a = from_bits(L::xori(bits_of(x), sign));
+    const float z = mul_rn(a, a);
+    float p = -5.70498872745e-3F;
+    p = fma_rn(p, z, 2.06390887954e-2F);
+    p = fma_rn(p, z, -5.37397155531e-2F);
+    p = fma_rn(p, z, 1.33314422036e-1F);
+    p = fma_rn(p, z, -3.33332819422e-1F);
+    const float small = fma_rn(mul_rn(p, z), a, a);
+    const float doubled = add_rn(a, a), power = doubled < 20.0F ? doubled : 20.0F;
+    const float shifted = fma_rn(power, 1.44269504088896341F, 12582912.0F);
+    const float n = sub_rn(shifted, 12582912.0F);
+    float r = fma_rn(n, -0.693359375F, power);
+    r = fma_rn(n, 2.12194440e-4F, r);
+    float e = 1.9875691500e-4F;
+    e = fma_rn(e, r, 1.3981999507e-3F);
+    e = fma_rn(e, r, 8.3334519073e-3F);
+    e = fma_rn(e, r, 4.1665795894e-2F);
+    e = fma_rn(e, r, 1.6666665459e-1F);
+    e = fma_rn(e, r, 5.0000001201e-1F);
+    e = fma_rn(e, mul_rn(r, r), r);
+    e = add_rn(e, 1.0F);
+    // The bits of `shifted` are k and, above it, what the shift loses.
+    e = from_bits(L::addi(bits_of(e), L::shl<23>(bits_of(shifted))));
+    const float large = fma_rn(-2.0F, reciprocal_rn(add_rn(e, 1.0F)), 1.0F);
+    return from_bits(L::ori(bits_of(a < 0.625F ? small : large), sign));
+}
+
 ASSAY_SIMT float inner_tanh(float x) {
     constexpr float kScale = 0.7978845608028654F, kCubic = 0.044715F;
-    return tanh32(mul_rn(mul_rn(x, kScale), fma_rn(mul_rn(x, x), kCubic, 1.0F)));
+    return short_tanh(mul_rn(mul_rn(x, kScale), fma_rn(mul_rn(x, x), kCubic, 1.0F)));
 }
 
 ASSAY_SIMT float gelu(float x) {
@@ -123,11 +157,16 @@ ASSAY_SIMT float loss_gradient(const PointArgs& args, std::uint64_t i) {
 
 }  // namespace pointwise
 
+/// One thread for each number or pair, or for eight numbers where nothing depends on their place.
 template <PointKind kKind, PointFault kFault = PointFault::kNone>
 struct Pointwise {
     static constexpr unsigned kThreads = 256;
     static constexpr unsigned kBlocks = 4;
     static constexpr bool kWaits = false;
+    static constexpr bool kAnywhere =
+        kKind == PointKind::kAdd || kKind == PointKind::kGelu || kKind == PointKind::kGeluGradient;
+    static constexpr unsigned kEach = kAnywhere ? 8 : 1;
+    static constexpr unsigned kNumbers = kThreads * kEach;
     using Args = PointArgs;
     struct Shared {};
     template <class Visit>
@@ -135,39 +174,82 @@ struct Pointwise {
         visit(args.out);
     }
     static Grid grid(const Args& args) {
-        return {static_cast<unsigned>((args.count + kThreads - 1) / kThreads), 1, 1};
+        return {static_cast<unsigned>((args.count + kNumbers - 1) / kNumbers), 1, 1};
     }
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
-        if (i >= args.count) return;
         using enum PointKind;
-        bool finite = true;
-        if constexpr (kKind == kSwiGlu) {
-            finite = pointwise::swiglu(args, i);
-        } else if constexpr (kKind == kSwiGluGradient) {
-            finite = pointwise::swiglu_gradient(args, i);
-        } else if constexpr (kKind == kRope || kKind == kRopeGradient) {
-            finite = pointwise::rope<kKind == kRopeGradient>(args, i);
-        } else if constexpr (kKind == kEmbedding) {
-            finite = pointwise::embedding(args, i);
-        } else if constexpr (kKind == kAdd || kKind == kGelu || kKind == kGeluGradient) {
-            finite = pointwise::put(args, i, number(args, i, 0));
+        if constexpr (kAnywhere) {
+            const std::uint64_t first = std::uint64_t{block.x()} * kNumbers;
+            const bool whole = first + kNumbers <= args.count && is_aligned16(args.a) &&
+                               (kKind == kGelu || is_aligned16(args.b)) && is_aligned16(args.out.data);
+            args.watch.note(block, whole ? quads(block, args, first) : numbers(block, args, first));
         } else {
-            const std::uint64_t row = i / args.cols;
-            // Masked numbers of squares do not change.
-            if (args.context != 0 && i % args.cols > row % args.context) return;
-            finite = pointwise::put(args, i, number(args, i, row));
+            const std::uint64_t i = std::uint64_t{block.x()} * kThreads + block.thread();
+            if (i >= args.count) return;
+            bool finite = true;
+            if constexpr (kKind == kSwiGlu) {
+                finite = pointwise::swiglu(args, i);
+            } else if constexpr (kKind == kSwiGluGradient) {
+                finite = pointwise::swiglu_gradient(args, i);
+            } else if constexpr (kKind == kRope || kKind == kRopeGradient) {
+                finite = pointwise::rope<kKind == kRopeGradient>(args, i);
+            } else if constexpr (kKind == kEmbedding) {
+                finite = pointwise::embedding(args, i);
+            } else {
+                const std::uint64_t row = i / args.cols;
+                // Masked numbers of squares do not change.
+                if (args.context != 0 && i % args.cols > row % args.context) return;
+                finite = pointwise::put(args, i, number(args, i, row));
+            }
+            args.watch.note(block, finite);
         }
-        args.watch.note(block, finite);
     }
 
 private:
+    // Of a block whose quads do not all lie at addresses of 16 bytes.
+    static ASSAY_SIMT bool numbers(const SimtBlock& block, const Args& args, std::uint64_t first) {
+        bool finite = true;
+        ASSAY_NO_UNROLL
+        for (unsigned n = 0; n < kEach; ++n) {
+            const std::uint64_t i = first + n * kThreads + block.thread();
+            if (i >= args.count) break;
+            finite = pointwise::put(args, i, of(args.a[i], kKind == PointKind::kGelu ? 0.0F : args.b[i])) &&
+                     finite;
+        }
+        return finite;
+    }
+    static ASSAY_SIMT bool quads(const SimtBlock& block, const Args& args, std::uint64_t first) {
+        constexpr unsigned kQuads = kEach / 4;
+        float a[kQuads][4], b[kQuads][4] = {};
+        ASSAY_UNROLL
+        for (unsigned n = 0; n < kQuads; ++n) {
+            const std::uint64_t i = first + 4 * (n * kThreads + block.thread());
+            load4(args.a + i, a[n]);
+            if constexpr (kKind != PointKind::kGelu) load4(args.b + i, b[n]);
+        }
+        AllFinite finite;
+        ASSAY_UNROLL
+        for (unsigned n = 0; n < kQuads; ++n) {
+            float out[4];
+            ASSAY_UNROLL
+            for (unsigned k = 0; k < 4; ++k) {
+                out[k] = of(a[n][k], b[n][k]);
+                finite.see(out[k]);
+            }
+            args.out.set4(first + 4 * (n * kThreads + block.thread()), out);
+        }
+        return finite.found();
+    }
+
+    static ASSAY_SIMT float of(float a, float b) {
+        using enum PointKind;
+        if constexpr (kKind == kAdd) return add_rn(a, b);
+        if constexpr (kKind == kGelu) return pointwise::gelu(a);
+        if constexpr (kKind == kGeluGradient) return pointwise::gelu_gradient(a, b);
+    }
     static ASSAY_SIMT float number(const Args& args, std::uint64_t i, std::uint64_t row) {
         using enum PointKind;
-        if constexpr (kKind == kAdd) return add_rn(args.a[i], args.b[i]);
-        if constexpr (kKind == kGelu) return pointwise::gelu(args.a[i]);
-        if constexpr (kKind == kGeluGradient) return pointwise::gelu_gradient(args.a[i], args.b[i]);
         if constexpr (kKind == kExp) return exp32(sub_rn(args.a[i], args.b[row]));
         if constexpr (kKind == kDivide) return div_rn(args.a[i], args.b[row]);
         if constexpr (kKind == kLossGradient) return pointwise::loss_gradient(args, i);

@@ -23,6 +23,8 @@ ASSAY_SIMT float add_rn(float a, float b) { return __fadd_rn(a, b); }
 ASSAY_SIMT float sub_rn(float a, float b) { return __fsub_rn(a, b); }
 ASSAY_SIMT float mul_rn(float a, float b) { return __fmul_rn(a, b); }
 ASSAY_SIMT float div_rn(float a, float b) { return __fdiv_rn(a, b); }
+/// 1 / a, by fewer instructions than a division.
+ASSAY_SIMT float reciprocal_rn(float a) { return __frcp_rn(a); }
 ASSAY_SIMT float sqrt_rn(float a) { return __fsqrt_rn(a); }
 ASSAY_SIMT float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 /// The larger number; the other one if one is a NaN; of zeros of both signs, any.
