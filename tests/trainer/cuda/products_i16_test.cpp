@@ -282,8 +282,8 @@ TEST_CASE("products that are cut along k have the law's bits", "[trainer][cuda]"
         I16Shape shape;
         unsigned processors[2];  // for A of two digits, of three
     };
-    constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 2}},
-                             {{129, 200, 150, 33}, {2, 4}}, {{140, 260, 130, 64}, {2, 2}},
+    constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 3}},
+                             {{129, 200, 150, 33}, {3, 4}}, {{140, 260, 130, 64}, {5, 5}},
                              {{5, 3, 33, 3}, {4, 4}},       {{257, 97, 200, 70}, {2, 4}}};
     std::mt19937 random(42);
     int i = 0;

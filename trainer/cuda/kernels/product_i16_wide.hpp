@@ -17,10 +17,10 @@ enum class WideBlocks : std::uint8_t {
     kCut,      ///< the same, as `args.split` says
 };
 
-/// A thread block is a warpgroup and computes tiles of 64 × kColumns outputs, one after another; of a tile
-/// it may compute some blocks of k alone. A multiprocessor has two of them: one multiplies while the other
-/// finishes sums. Grid: thread blocks, 1, matrices. REQUIRES k > 0, and outputs that lie side by side in
-/// their rows. kCut is for one matrix; c is complete after AddPartsI16.
+/// A thread block is two warpgroups, each with 64 rows of a tile of 128 × kColumns outputs. It computes
+/// tiles, or some blocks of k of a tile, one after another, and copies ahead across them: what the next one
+/// needs is there when this one is finished. Grid: thread blocks, 1, matrices. REQUIRES k > 0, and outputs
+/// that lie side by side in their rows. kCut is for one matrix; c is complete after AddPartsI16.
 template <unsigned kPlanesA, unsigned kColumns, Mask kMask = Mask::kNone,
           WideBlocks kKind = WideBlocks::kSeveral, ProductFault kFault = ProductFault::kNone>
 struct ProductI16Wide {
@@ -28,14 +28,13 @@ struct ProductI16Wide {
     static_assert(kMask == Mask::kNone || (kMask == Mask::kLower && !kCut));
     static constexpr unsigned kPlanesB = 2;
     static constexpr unsigned kWeights = kPlanesA + kPlanesB - 1;
-    static constexpr unsigned kRows = 64;
-    static constexpr unsigned kThreads = 128;
-    static constexpr unsigned kBlocks = 2;
+    static constexpr unsigned kGroups = 2, kRows = 64 * kGroups;
+    static constexpr unsigned kThreads = 128 * kGroups;
+    static constexpr unsigned kBlocks = 1;
     static constexpr bool kWaits = true;
     static constexpr unsigned kNumbers = kColumns / 2;  // outputs of a thread
-    // Pieces of k in shared memory: one or two that are multiplied, the others copied ahead.
-    static constexpr unsigned kStages = kOne ? 4 : 3, kPending = kOne ? 1 : 0,
-                              kAhead = kStages - 1 - kPending;
+    // Pieces of k in shared memory: two that are multiplied, the others copied ahead.
+    static constexpr unsigned kStages = kOne ? 6 : kPlanesA == 3 ? 4 : 5, kAhead = kStages - 2;
     static constexpr unsigned kWords = kPieceWords;  // of a line of a tile in a plane
     static_assert(kColumns % 32 == 0 && kColumns <= kThreads);
 
@@ -103,21 +102,26 @@ struct ProductI16Wide {
     };
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
-        const unsigned works = work_count(args);
+        const unsigned works = work_count(args), step = block.grid_x();
         Ahead ahead(block, args, works);
         ASSAY_NO_UNROLL
         for (unsigned stage = 0; stage < kAhead; ++stage) ahead.copy(block, args, stage);
-        unsigned stage = 0;
+        unsigned at = first_work(args, block.x(), step, works), stage = 0;
+        if (at >= works) return;
+        CutWork work = work_of(args, at);
+        LineNumbers numbers = numbers_of(block, args, work, work.begin);
         Turns turns{0, 0};
-        for (unsigned at = first_work(args, block.x(), block.grid_x(), works); at < works;
-             at = first_work(args, at + block.grid_x(), block.grid_x(), works)) {
-            const CutWork work = work_of(args, at);
-            share_bias(block, args, work, turns.bias);
+        while (at < works) {
+            at = first_work(args, at + step, step, works);
+            const CutWork following = at < works ? work_of(args, at) : work;
             if (!kOne && args.carry && work.part == kNoPart) load(block, args, work);
             for (unsigned k = work.begin; k < work.end; ++k) {
                 std::int32_t sums[kWeights][kNumbers];
                 const unsigned tiles = tiles_of(args.a.place, k);
-                share_exponents(block, args, work, k, turns.exponents);
+                share(block, numbers, turns);
+                // They come while this block of k is multiplied.
+                const bool last = k + 1 == work.end;
+                numbers = numbers_of(block, args, last ? following : work, last ? following.begin : k + 1);
                 clear(sums);
                 hold(block, sums);
                 ASSAY_NO_UNROLL
@@ -126,10 +130,10 @@ struct ProductI16Wide {
                     block.share_with_wgmma();
                     block.sync();
                     multiply(block, stage, sums);
-                    // All threads that passed the barrier have multiplied the piece whose place is taken.
-                    ahead.copy(block, args, (stage + kAhead) % kStages);
+                    // All threads that passed the barrier have multiplied the piece of two turns ago.
+                    ahead.copy(block, args, stage < 2 ? stage + kAhead : stage - 2);
                     stage = stage + 1 == kStages ? 0 : stage + 1;
-                    block.template wgmma_wait<kPending + (kFault == ProductFault::kMissingBarrier ? 1 : 0)>();
+                    block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
                 }
                 block.template wgmma_wait<0>();
                 hold(block, sums);
@@ -137,6 +141,7 @@ struct ProductI16Wide {
                 turns.exponents = 1 - turns.exponents;
             }
             turns.bias = 1 - turns.bias;
+            work = following;
         }
         block.template wait_copies<0>();
     }
@@ -220,47 +225,56 @@ private:
         for (unsigned weight = 0; weight < kWeights; ++weight) block.wgmma_hold(sums[weight]);
     }
 
-    static ASSAY_SIMT void share_bias(const SimtBlock& block, const Args& args, const CutWork& work,
-                                      unsigned turn) {
-        if (args.bias == nullptr || block.thread() >= kColumns) return;
-        const unsigned column = work.column + block.thread();
-        block.template shared<Shared>().bias[turn][block.thread()] =
-            column < args.b.place.lines ? read(args.bias + column) : 0.0F;
+    // What a thread brings for all: the exponents of a row and of a column in a block of k, and the column's
+    // bias.
+    struct LineNumbers {
+        std::int32_t of_row, of_column;
+        float bias;
+    };
+    static ASSAY_SIMT LineNumbers numbers_of(const SimtBlock& block, const Args& args, const CutWork& work,
+                                             unsigned k) {
+        static_assert(kRows + kColumns <= kThreads);
+        const unsigned thread = block.thread(), column = work.column + thread - kRows;
+        LineNumbers numbers{0, 0, 0.0F};
+        if (thread < kRows) {
+            numbers.of_row = exponent_of(args.a, block.z(), work.row + thread, k);
+        } else if (thread - kRows < kColumns) {
+            numbers.of_column = exponent_of(args.b, block.z(), column, k);
+            if (args.bias != nullptr && column < args.b.place.lines) numbers.bias = read(args.bias + column);
+        }
+        return numbers;
     }
-
-    static ASSAY_SIMT void share_exponents(const SimtBlock& block, const Args& args, const CutWork& work,
-                                           unsigned k, unsigned turn) {
-        static_assert(kRows <= kThreads && kColumns <= kThreads);
+    static ASSAY_SIMT void share(const SimtBlock& block, const LineNumbers& numbers, Turns turns) {
         Shared& shared = block.template shared<Shared>();
         const unsigned thread = block.thread();
-        std::int32_t of_row = 0, of_column = 0;
         if (thread < kRows) {
-            of_row = exponent_of(args.a, block.z(), work.row + thread, k);
-            shared.row_exponents[turn][thread] = of_row;
+            shared.row_exponents[turns.exponents][thread] = numbers.of_row;
+        } else if (thread - kRows < kColumns) {
+            shared.column_exponents[turns.exponents][thread - kRows] = numbers.of_column;
+            shared.bias[turns.bias][thread - kRows] = numbers.bias;
         }
-        if (thread < kColumns) {
-            of_column = exponent_of(args.b, block.z(), work.column + thread, k);
-            shared.column_exponents[turn][thread] = of_column;
-        }
-        unsigned unusual = is_small(of_row) && is_small(of_column) ? 0 : 1;
+        unsigned unusual = is_small(numbers.of_row) && is_small(numbers.of_column) ? 0 : 1;
         ASSAY_UNROLL
         for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) unusual |= block.shfl_xor(unusual, lanes);
-        if (block.lane() == 0) shared.unusual[turn][block.warp()] = unusual != 0;
+        if (block.lane() == 0) shared.unusual[turns.exponents][block.warp()] = unusual != 0;
     }
     static ASSAY_SIMT std::int32_t exponent_of(const Digits& digits, unsigned z, unsigned line, unsigned k) {
         if (line >= digits.place.lines) return 0;
-        return digits.exponents[digits.place.exponent(z == 0 ? 0 : digits.matrix(z), line, k)];
+        const std::uint64_t first = z == 0 ? 0 : digits.place.exponent(digits.matrix(z), 0, 0);
+        return digits.exponents[first + digits.place.exponent(0, line, k)];
     }
 
     static ASSAY_SIMT void multiply(const SimtBlock& block, unsigned stage, Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
+        const unsigned group = block.warp() / 4;
         block.wgmma_begin();
         ASSAY_UNROLL
         for (unsigned step = 0; step < 2; ++step) {
             ASSAY_UNROLL
             for (unsigned i = 0; i < kPlanesA * kPlanesB; ++i) {
                 const unsigned left = i / kPlanesB, right = i % kPlanesB;
-                block.wgmma_s8(sums[left + right], shared.a[stage][left], shared.b[stage][right], step);
+                block.wgmma_s8(sums[left + right], &shared.a[stage][left][group * 64 * kWords],
+                               shared.b[stage][right], step);
             }
         }
         block.wgmma_commit();

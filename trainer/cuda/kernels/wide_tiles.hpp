@@ -14,11 +14,11 @@ template <unsigned kLines, unsigned kPlanes, unsigned kThreads>
 struct PieceCopies {
     static constexpr unsigned kChunks = kPieceWords / 4;  // of a line's piece in a plane
     static constexpr unsigned kPitch = kThreads / kChunks;
-    static_assert(kLines % kPitch == 0 && kPitch % 8 == 0);  // lines of the same swizzle
-    const std::uint32_t* next = nullptr;                     // the first line's digits of the next piece
-    unsigned pitch = 0;                                      // words between the lines
-    unsigned own = 0;                                        // the first line's place in a plane
-    unsigned count = 0;                                      // existing lines from the thread's first on
+    static_assert(kPitch % 8 == 0);       // lines of the same swizzle
+    const std::uint32_t* next = nullptr;  // the first line's digits of the next piece
+    unsigned pitch = 0;                   // words between the lines
+    unsigned own = 0;                     // the first line's place in a plane
+    unsigned count = 0;                   // existing lines from the thread's first on
 
     /// Goes to block b of the lines from `first` on.
     ASSAY_SIMT void go_to(const SimtBlock& block, const Digits& digits, unsigned first, unsigned b) {
@@ -34,6 +34,7 @@ struct PieceCopies {
     ASSAY_SIMT void copy(const SimtBlock& block, std::uint32_t (&to)[kPlanes][kLines * kPieceWords]) {
         ASSAY_UNROLL
         for (unsigned line = 0; line < kLines; line += kPitch) {
+            if (kLines % kPitch != 0 && block.thread() / kChunks + line >= kLines) continue;
             const bool valid = line < count;
             const std::uint32_t* const from = next + (valid ? line / kPitch * pitch : 0U);
             ASSAY_UNROLL
