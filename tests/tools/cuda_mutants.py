@@ -46,6 +46,8 @@ FAMILIES = {
     "softmax": (["rows.cpp"], ["fused_rows_test.cpp"]),
     "attention_i16": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
     "attention_tiles": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
+    "attention_numbers": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
+    "attention_rows": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
     "attention": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
     "loss_rows": (["rows.cpp"], ["fused_rows_test.cpp"]),
     "loss_blocks": (["rows.cpp"], ["fused_rows_test.cpp"]),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "contracts/arithmetic/elementary.hpp"
 #include "contracts/arithmetic/exact_attention.hpp"
 #include "tests/trainer/cuda/cuda_support.hpp"
 #include "trainer/cuda/launch/attention.hpp"
@@ -258,6 +259,40 @@ TEST_CASE("fused attention of numbers that are far apart has the law's bits", "[
     zeros.compute();
     TestStream stream = test::one_stream();
     REQUIRE(zeros.is_right(stream));
+    // The same where zeros of both signs come from different steps: of keys of usual size, whose products are
+    // +0, and of tiny ones, whose product −2^-149 becomes −0 when it is scaled.
+    for (std::size_t tiny = 0; tiny < 2; ++tiny) {
+        AttentionCase signs({1, 70, 8, 1, 1}, Draw::kTame);
+        for (std::size_t token = 0; token < 70; ++token) {
+            float* const row = signs.qkv.data() + token * signs.width;
+            for (std::size_t c = 0; c < 16; ++c) row[c] = 0.0F;
+            row[0] = std::ldexp(-1.0F, -70);
+            row[8 + (token / 32 + tiny) % 2] = (token / 32 + tiny) % 2 == 0 ? std::ldexp(1.0F, -79) : 1.0F;
+        }
+        signs.compute();
+        REQUIRE(std::signbit(signs.max[69]) == (tiny == 0));
+        TestStream signed_stream = test::one_stream();
+        REQUIRE(signs.is_right(signed_stream));
+    }
+    // Exponents of each nearness in every place, one after another, so that steps of all kinds meet.
+    for (unsigned seed = 0; seed < 4; ++seed) {
+        AttentionCase mixed({1, 150, 8, 1, 1}, Draw::kTame, 80 + seed);
+        constexpr int kPowers[] = {0, -40, -75, -100};
+        for (std::size_t token = 0; token < 150; ++token) {
+            const int of_step = kPowers[(token / 32 + seed) % 4], of_warp = kPowers[(token / 16 + seed) % 3];
+            for (std::size_t c = 0; c < 8; ++c) {
+                float* const row = mixed.qkv.data() + token * mixed.width + c;
+                row[0] = std::ldexp(row[0], seed % 2 == 0 ? -of_step : of_warp);
+                row[8] = std::ldexp(row[8], of_step);
+                row[16] = std::ldexp(row[16], of_warp);
+                float& slope = mixed.d_o[token * mixed.out_width + c];
+                slope = std::ldexp(slope, seed < 2 ? of_step : -of_warp);
+            }
+        }
+        mixed.compute();
+        TestStream mixed_stream = test::one_stream();
+        REQUIRE(mixed.is_right(mixed_stream));
+    }
 }
 
 #if !defined(__CUDACC__)
@@ -292,6 +327,19 @@ TEST_CASE("a quotient by corrections is the law's", "[trainer][cuda]") {
         const float b = std::bit_cast<float>((127 + other % 31) << 23U | other >> 9U);
         all = all && is_right(a, b);
     }
+    REQUIRE(all);
+}
+
+TEST_CASE("an exponential of usual size has the law's bits", "[trainer][cuda]") {
+    bool all = true;
+    const auto check = [&all](float x) {
+        const float e = arithmetic::exp32(x);
+        all = all && e >= 0x1p-90F && e <= 1.0F && bits_of(attention::usual_exp32(x)) == bits_of(e);
+    };
+    check(0.0F);
+    for (std::uint32_t bits = 0; bits <= std::bit_cast<std::uint32_t>(attention::kUsualExponent); bits += 997)
+        check(-std::bit_cast<float>(bits));
+    check(-attention::kUsualExponent);
     REQUIRE(all);
 }
 

@@ -8,65 +8,21 @@
 
 #include <type_traits>
 
-#include "trainer/cuda/kernels/attention_tiles.hpp"
+#include "trainer/cuda/kernels/attention_rows.hpp"
 #include "trainer/cuda/kernels/warp_row.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// The output that a kernel makes.
-enum class AttentionOutput : std::uint8_t {
-    kValues,         ///< o, and the maximum and the sum of each row of scores
-    kQueryGradient,  ///< dQ, and the dot product of each row of probabilities with their gradient
-    kValueGradient,  ///< dV
-    kKeyGradient,    ///< dK, by the dot products of kQueryGradient
-};
-
-/// What a mutant does wrong.
-enum class AttentionFault : std::uint8_t {
-    kNone,
-    kOtherTree,        ///< a row's chains are not added in the law's order
-    kMissingBarrier,   ///< tokens are overwritten while other threads still read them
-    kWholeMaximum,     ///< a masked probability takes part in a maximum
-    kForgottenMember,  ///< the last of the query heads that share keys is left out
-};
-
-/// Digits of q, k, v and dO have one line for each token, of at most 64 numbers in one block. `numbers` has
-/// one line for each number of a head along blocks of 128 tokens, of v, k, dO or q in the order of
-/// AttentionOutput. `max`, `sum`, `dot` and `inverse` are indexed by query head and token.
-struct AttentionI16Args {
-    Digits q, k, v, d_o;
-    Digits numbers;
-    unsigned tokens = 0;
-    unsigned heads = 1, sharing = 1;  ///< query heads of a sequence; query heads that share keys
-    float scale = 1.0F;
-    OutputArray<float> max, sum;  ///< kValues writes them, the others read them
-    OutputArray<float> dot;       ///< kQueryGradient writes it, kKeyGradient reads it
-    OutputArray<float> inverse;   ///< 1 / sum: kQueryGradient writes it, the later ones read it
-    OutputArray<float> c;
-    OperandPlace to;     ///< of a query head's output, or of a key head's
-    NumberWatch scores;  ///< kValues
-    NumberWatch slopes;  ///< kQueryGradient: of the probabilities' gradient
-    NumberWatch dots;    ///< kQueryGradient
-    NumberWatch after;   ///< kQueryGradient: of the scores' gradient
-    NumberWatch watch;   ///< of what is written to c
-};
-
 /// Grid: 64 rows, 1, query heads of all sequences, or key heads.
 template <AttentionOutput kOutput, AttentionFault kFault = AttentionFault::kNone>
 struct AttentionI16 {
-    // Rows are keys, and the other tokens queries.
-    static constexpr bool kTurned =
-        kOutput == AttentionOutput::kValueGradient || kOutput == AttentionOutput::kKeyGradient;
-    // The product's left operand is the scores' gradient, not probabilities.
-    static constexpr bool kSlopes =
-        kOutput == AttentionOutput::kQueryGradient || kOutput == AttentionOutput::kKeyGradient;
+    using Rows = AttentionRows<kOutput>;
+    static constexpr bool kTurned = Rows::kTurned, kSlopes = Rows::kSlopes;
     static constexpr unsigned kThreads = attention::kWarps * kWarp;
     static constexpr unsigned kBlocks = 3;
     static constexpr bool kWaits = true;
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
-    // Digits of the numbers are where those of the tokens' second operand were, so that three blocks have
-    // room.
     using Args = AttentionI16Args;
     struct Shared {
         // Of the tokens. The second is of their second operand, and then of the numbers, or always of those:
@@ -119,125 +75,15 @@ struct AttentionI16 {
             rows.choose(block, args, member);
             add_products(block, args, rows, sums);
         }
-        store(block, args, rows, sums);
+        rows.store(block, args, held(block), sums);
     }
 
 private:
     using LaneNumbers = attention::LaneNumbers;
 
-    // A warp's rows, and the blocks of other tokens that they meet.
-    struct Rows {
-        attention::RowDigits digits, slopes;  // of the scores' product, and of the probabilities' gradient's
-        unsigned first, own;                  // of the warp; the lane's upper row
-        unsigned begin, end;                  // blocks of tokens that the block meets
-        unsigned query, key;                  // matrices
-        float max[2], sum[2], inverse[2];     // of the lane's rows: kValues
-
-        ASSAY_SIMT Rows(const SimtBlock& block, const Args& args) {
-            // Long rows first, so that a card is busy until the end.
-            const unsigned tiles = (args.tokens + attention::kRows - 1) / attention::kRows;
-            const unsigned tile = kTurned ? block.x() : tiles - 1 - block.x();
-            first = tile * attention::kRows + block.warp() * 16;
-            own = first + block.lane() / 4;
-            begin = kTurned ? tile * attention::kRows / attention::kBlock : 0;
-            end = kTurned ? (args.tokens + attention::kBlock - 1) / attention::kBlock
-                          : tile * attention::kRows / attention::kBlock + 1;
-            query = block.z();
-            key = kTurned ? block.z() : args.k.matrix(block.z());
-            digits.load(block, kTurned ? args.k : args.q, kTurned ? key : query, first);
-            if constexpr (kSlopes)
-                slopes.load(block, kTurned ? args.v : args.d_o, kTurned ? key : query, first);
-        }
-        // Chooses the query head among those that share the rows' keys.
-        ASSAY_SIMT void choose(const SimtBlock& block, const Args& args, unsigned member) {
-            if (!kTurned) return;
-            const unsigned keys = args.heads / args.sharing;
-            query = block.z() / keys * args.heads + block.z() % keys * args.sharing + member;
-        }
-        // Whether some row of the warp meets some token of the step that begins with `token`. Steps begin at
-        // multiples of 32 and warps at multiples of 16.
-        [[nodiscard]] ASSAY_SIMT bool meets(const Args& args, unsigned token) const {
-            if (kTurned)
-                return token + attention::kStep > first && token < args.tokens && first < args.tokens;
-            return token <= first && first < args.tokens;
-        }
-        // Whether every row of the warp meets every token of the step.
-        [[nodiscard]] ASSAY_SIMT bool meets_all(const Args& args, unsigned token) const {
-            if (first + 16 > args.tokens) return false;
-            if (kTurned) return token >= first + 15 && token + attention::kStep <= args.tokens;
-            return token + attention::kStep <= first + 1;
-        }
-    };
-
-    // The tokens of a lane's step that its rows meet: `count` of them from `low` on, by next_in_step.
-    struct Met {
-        int low[2];
-        unsigned count[2];
-
-        ASSAY_SIMT Met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned first_token) {
-            const int first = static_cast<int>(first_token + attention::first_in_step(block.lane()));
-            const int tokens = static_cast<int>(args.tokens);
-            ASSAY_UNROLL
-            for (unsigned row = 0; row < 2; ++row) {
-                const int own = static_cast<int>(rows.own + 8 * row);
-                const int begin = kTurned ? own : 0, end = kTurned ? tokens : own < tokens ? own + 1 : 0;
-                low[row] = begin - first;
-                count[row] = begin < end ? static_cast<unsigned>(end - begin) : 0U;
-            }
-        }
-        [[nodiscard]] ASSAY_SIMT bool has(unsigned row, unsigned n) const {
-            return static_cast<unsigned>(static_cast<int>(attention::next_in_step(n)) - low[row]) <
-                   count[row];
-        }
-    };
-
     // The place of the lane's token n of a step in its block of 128.
     static ASSAY_SIMT unsigned in_block(const SimtBlock& block, unsigned step, unsigned n) {
         return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
-    }
-
-    // Calls work(across, i, row, n, met) for the lane's numbers of a step: number [across][i] is of row `row`
-    // and token n, and `met` tells whether the row meets the token.
-    template <class Work>
-    static ASSAY_SIMT void each_number(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
-                                       unsigned step, const Work& work) {
-        const Met met(block, args, rows, b * attention::kBlock + step * attention::kStep);
-        ASSAY_UNROLL
-        for (unsigned at = 0; at < 16; ++at) {
-            const unsigned across = at / 4, i = at % 4;
-            const unsigned row = attention::row_at(i), n = attention::token_at(across, i);
-            work(across, i, row, n, met.has(row, n));
-        }
-    }
-    // Calls work(across, i, row, n) for those whose row meets the token.
-    template <class Work>
-    static ASSAY_SIMT void each_met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
-                                    unsigned step, const Work& work) {
-        each_number(block, args, rows, b, step,
-                    [&](unsigned across, unsigned i, unsigned row, unsigned n, bool met) {
-                        if (met) work(across, i, row, n);
-                    });
-    }
-    // The same in a step that is not `whole`; in a whole one all are met.
-    template <class Work>
-    static ASSAY_SIMT void each_met(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
-                                    unsigned step, bool whole, const Work& work) {
-        if (whole) {
-            ASSAY_UNROLL
-            for (unsigned at = 0; at < 16; ++at)
-                work(at / 4, at % 4, attention::row_at(at % 4), attention::token_at(at / 4, at % 4));
-        } else {
-            each_met(block, args, rows, b, step, work);
-        }
-    }
-    // Makes numbers of a step that is not `whole` zero if their row does not meet the token.
-    static ASSAY_SIMT void mask(const SimtBlock& block, const Args& args, const Rows& rows, unsigned b,
-                                unsigned step, bool whole, LaneNumbers& made, float masked = 0.0F) {
-        if (whole) return;
-        each_number(block, args, rows, b, step,
-                    [&](unsigned across, unsigned i, unsigned, unsigned, bool met) {
-                        if (!met) made[across][i] = masked;
-                    });
     }
 
     // Copies what a block of tokens has of the first operand, or of the second.
@@ -271,10 +117,9 @@ private:
     }
     static ASSAY_SIMT void copy_numbers(const SimtBlock& block, const Args& args, const Rows& rows,
                                         unsigned b) {
-        Shared& shared = block.template shared<Shared>();
-        if (b < rows.end) {
-            attention::copy_numbers(block, args.numbers, kTurned ? rows.query : rows.key, b, shared.tiles[1]);
-        }
+        if (b < rows.end)
+            attention::copy_numbers(block, args.numbers, kTurned ? rows.query : rows.key, b,
+                                    block.template shared<Shared>().tiles[1]);
         block.commit_copies();
     }
 
@@ -315,17 +160,17 @@ private:
             const unsigned first = b * attention::kBlock + step * attention::kStep;
             const bool whole = rows.meets_all(args, first);
             if (attention::multiply_step(block, rows.digits, tokens, step, held(block), made)) {
-                each_met(block, args, rows, b, step,
-                         [&](unsigned across, unsigned i, unsigned row, unsigned n) {
-                             const float score = mul_rn(made[across][i], args.scale);
-                             finite.see(score);
-                             largest[row].see(score, b * attention::kBlock + in_block(block, step, n));
-                         });
+                rows.each_met(block, args, b, step,
+                              [&](unsigned across, unsigned i, unsigned row, unsigned n) {
+                                  const float score = mul_rn(made[across][i], args.scale);
+                                  finite.see(score);
+                                  largest[row].see(score, b * attention::kBlock + in_block(block, step, n));
+                              });
                 return;
             }
             // Multiplication by a positive number keeps the order. All numbers are finite, and zeros are +0,
             // so among equals of a step any may be the first.
-            mask(block, args, rows, b, step, whole, made, from_bits(static_cast<std::int32_t>(0xff800000U)));
+            rows.mask(block, args, b, step, whole, made, from_bits(static_cast<std::int32_t>(0xff800000U)));
             ASSAY_UNROLL
             for (unsigned row = 0; row < 2; ++row) {
                 float most = made[0][2 * row];
@@ -349,7 +194,7 @@ private:
             exponentials<false>(block, rows, step, made);
             // A term that the row does not meet becomes +0, which changes no sum of numbers that are not
             // negative.
-            mask(block, args, rows, b, step, whole, made);
+            rows.mask(block, args, b, step, whole, made);
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at) {
                 const unsigned across = at / 4, i = at % 4;
@@ -389,15 +234,14 @@ private:
                                           rows.slopes.factor(1, has_factor, 1.0F)};
                 // Without factors all are finite.
                 if (has_factor)
-                    each_met(block, args, rows, b, step,
-                             [&](unsigned across, unsigned i, unsigned, unsigned) {
-                                 finite.see(slope[across][i]);
-                             });
-                each_met(block, args, rows, b, step, whole,
-                         [&](unsigned across, unsigned i, unsigned row, unsigned n) {
-                             float& part = sums.parts[row][n];
-                             part = fma_rn(mul_rn(slope[across][i], factors[row]), made[across][i], part);
-                         });
+                    rows.each_met(block, args, b, step, [&](unsigned across, unsigned i, unsigned, unsigned) {
+                        finite.see(slope[across][i]);
+                    });
+                rows.each_met(
+                    block, args, b, step, whole, [&](unsigned across, unsigned i, unsigned row, unsigned n) {
+                        float& part = sums.parts[row][n];
+                        part = fma_rn(mul_rn(slope[across][i], factors[row]), made[across][i], part);
+                    });
             }
             block.sync();
             copy(b + 1);
@@ -411,10 +255,9 @@ private:
         args.slopes.note(block, finite.found());
         args.dots.note(block, fine);
         keep(block, args, rows, args.dot, dot);
-        if (block.lane() % 4 == 0) {
-            own_numbers(block, 0).of[static_cast<unsigned>(Of::kDot)] = dot[0];
-            own_numbers(block, 1).of[static_cast<unsigned>(Of::kDot)] = dot[1];
-        }
+        ASSAY_UNROLL
+        for (unsigned row = 0; row < 2 && block.lane() % 4 == 0; ++row)
+            own_numbers(block, row).of[static_cast<unsigned>(Of::kDot)] = dot[row];
     }
 
     // What kQueryGradient needs of its rows, by one of the four lanes that have them. Then threads have to
@@ -475,7 +318,8 @@ private:
         if constexpr (kSlopes) {
             return own_numbers(block, row).of[static_cast<unsigned>(kOf)];
         } else {
-            return kOf == Of::kMax ? rows.max[row] : kOf == Of::kSum ? rows.sum[row] : rows.inverse[row];
+            const auto& of = kOf == Of::kMax ? rows.max : kOf == Of::kSum ? rows.sum : rows.inverse;
+            return row == 0 ? of[0] : of[1];
         }
     }
 
@@ -495,7 +339,7 @@ private:
             number = sub_rn(max[at / 4][at % 4], mul_rn(number, factors[attention::row_at(at % 4)]));
         }
         const bool whole = rows.meets_all(args, b * attention::kBlock + step * attention::kStep);
-        mask(block, args, rows, b, step, whole, made);
+        rows.mask(block, args, b, step, whole, made);
         return whole;
     }
 
@@ -504,14 +348,15 @@ private:
     template <bool kDivides>
     static ASSAY_SIMT void exponentials(const SimtBlock& block, const Rows& rows, unsigned step,
                                         LaneNumbers& made) {
-        // Bits of numbers that are not negative have their order; a NaN's, of equal infinities, are larger.
-        std::int32_t most = 0;
+        // Bits of numbers that are not negative have their order; those of a NaN, the difference of equal
+        // infinities, are larger.
+        std::uint32_t most = 0;
         ASSAY_UNROLL
         for (unsigned at = 0; at < 16; ++at) {
-            const std::int32_t bits = bits_of(made[at / 4][at % 4]);
+            const std::uint32_t bits = static_cast<std::uint32_t>(bits_of(made[at / 4][at % 4]));
             most = bits > most ? bits : most;
         }
-        if (most <= bits_of(attention::kUsualExponent)) {
+        if (most <= static_cast<std::uint32_t>(bits_of(attention::kUsualExponent))) {
             LaneNumbers sum, inverse;
             if constexpr (kDivides) {
                 numbers_of<Of::kSum>(block, rows, step, sum);
@@ -536,9 +381,7 @@ private:
             } else if constexpr (kTurned) {
                 number = div_rn(e, queries<Of::kSum>(block)[in_block(block, step, at / 8 * 4 + at % 4)]);
             } else {
-                const float sum[2] = {own_number<Of::kSum>(block, rows, 0),
-                                      own_number<Of::kSum>(block, rows, 1)};
-                number = div_rn(e, at / 4 % 2 == 0 ? sum[0] : sum[1]);
+                number = div_rn(e, own_number<Of::kSum>(block, rows, at / 4 % 2));
             }
         }
         attention::take(block, held(block), step, made);
@@ -558,8 +401,8 @@ private:
                                            LaneNumbers& made, LaneNumbers& slope) {
         Shared& shared = block.template shared<Shared>();
         if (!kTurned) attention::hold(block, shared.held, step, made);
-        const bool has_factor = attention::multiply_step<!kTurned>(block, rows.slopes, shared.tiles[1], step,
-                                                                   shared.held, slope);
+        const bool has_factor =
+            attention::multiply_step<!kTurned>(block, rows.slopes, shared.tiles[1], step, shared.held, slope);
         if (!kTurned) attention::take(block, shared.held, step, made);
         return has_factor;
     }
@@ -587,15 +430,18 @@ private:
             }
         }
         if (kFault == AttentionFault::kWholeMaximum) see_sizes(made, most);
-        mask(block, args, rows, b, step, whole, made);
+        rows.mask(block, args, b, step, whole, made);
         see_sizes(made, most);
         attention::hold(block, shared.held, step, made);
     }
     static ASSAY_SIMT void see_sizes(const LaneNumbers& made, std::uint32_t (&most)[2]) {
         ASSAY_UNROLL
         for (unsigned at = 0; at < 16; ++at) {
+            // Probabilities have no sign, at most a NaN.
+            const std::uint32_t bits = static_cast<std::uint32_t>(bits_of(made[at / 4][at % 4])),
+                                size = kSlopes ? bits & 0x7fffffffU : bits;
             std::uint32_t& of_row = most[attention::row_at(at % 4)];
-            of_row = packing::larger(of_row, made[at / 4][at % 4]);
+            of_row = size > of_row ? size : of_row;
         }
     }
 
@@ -610,11 +456,8 @@ private:
         bool finite = true;
         // What comes to the second tile while the other tokens are weighed, or before that.
         const auto copy_other = [&](unsigned b) {
-            if constexpr (kSlopes) {
-                copy_second(block, args, rows, b);
-            } else {
-                copy_numbers(block, args, rows, b);
-            }
+            if constexpr (kSlopes) copy_second(block, args, rows, b);
+            if constexpr (!kSlopes) copy_numbers(block, args, rows, b);
         };
         copy_tokens(block, args, rows, rows.begin);
         copy_other(rows.begin);
@@ -632,6 +475,8 @@ private:
                     attention::hold(block, shared.held, step, kZeros);
                 }
             }
+            ASSAY_UNROLL
+            for (unsigned row = 0; row < 2; ++row) most[row] &= 0x7fffffffU;
             finite = finite && most[0] < 0x7f800000U && most[1] < 0x7f800000U;
             attention::WeightDigits left;
             left.make(block, shared.held, most);
@@ -647,31 +492,6 @@ private:
         }
         block.template wait_copies<0>();
         if constexpr (kOutput == AttentionOutput::kQueryGradient) args.after.note(block, finite);
-    }
-
-    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Rows& rows,
-                                 const attention::HeadSums& sums) {
-        Shared& shared = block.template shared<Shared>();
-        const std::uint64_t matrix = args.to.matrix(block.z());
-        ASSAY_UNROLL
-        for (unsigned across = 0; across < attention::kNumbers / 8; ++across) {
-            const float(&four)[4] = sums[across];
-            shared.held[across][block.thread()] = {{four[0], four[1], four[2], four[3]}};
-        }
-        AllFinite finite;
-        ASSAY_NO_UNROLL
-        for (unsigned across = 0; across < attention::kNumbers / 8; ++across) {
-            const attention::FourNumbers four = shared.held[across][block.thread()];
-            ASSAY_UNROLL
-            for (unsigned i = 0; i < 4; ++i) {
-                const unsigned row = rows.own + 8 * attention::row_at(i);
-                const unsigned number = attention::number_at(block.lane(), across, i);
-                finite.see(four.of[i]);  // zero, if nobody stores it
-                if (row < args.tokens && number < args.numbers.place.lines)
-                    args.c.set(matrix + args.to.element(row, number), four.of[i]);
-            }
-        }
-        args.watch.note(block, finite.found());
     }
 };
 

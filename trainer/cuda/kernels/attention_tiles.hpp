@@ -6,8 +6,8 @@
 // lanes between the two products.
 #pragma once
 
+#include "trainer/cuda/kernels/attention_numbers.hpp"
 #include "trainer/cuda/kernels/product_i16.hpp"
-#include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
@@ -41,84 +41,6 @@ ASSAY_SIMT unsigned next_in_step(unsigned n) { return n / 4 * 16 + n % 4; }
 /// The token (0 to 7) and the row to which number [across][i] of a step belongs.
 ASSAY_SIMT unsigned token_at(unsigned across, unsigned i) { return across * 2 + i % 2; }
 ASSAY_SIMT unsigned row_at(unsigned i) { return i / 2; }
-
-/// How far from zero the exponent of a line is: 2 is near, 1 further, 0 far. For a pair of lines with
-/// kNearPair or more, multiplication of a sum of digits, which is 0 or at least 1 and below 2^37, by both
-/// powers of two is exact: each time 0 or a normal number. (The next factor may still round.)
-ASSAY_SIMT unsigned nearness(std::int32_t exponent) {
-    if (exponent > 45) return 0;
-    return exponent >= -40 ? 2 : exponent >= -86 ? 1 : 0;
-}
-inline constexpr unsigned kNearPair = 3;
-
-/// The least nearness in the warp. Every lane gets it.
-ASSAY_SIMT unsigned least_nearness(const SimtBlock& block, unsigned own) {
-    const bool is_far = block.any(own == 0), is_further = block.any(own < 2);
-    return is_far ? 0 : is_further ? 1 : 2;
-}
-
-/// Below a row's maximum by at most this, exponentials are normal numbers for which quotient() is right.
-inline constexpr float kUsualExponent = 62.0F;
-
-/// exp_sequence without the steps that numbers in [-kUsualExponent, 0] do not need. They keep their bits: no
-/// limit is reached, and the significand, which is normal, times the power of two is a normal number, so that
-/// the exponent can be added to its bits.
-struct UsualExponents {
-    // A number, or a power of two as what it adds to the bits of a number.
-    struct F {
-        float number;
-        std::int32_t power = 0;
-        bool is_power = false;
-    };
-    using I = std::int32_t;
-    using M = bool;
-    static ASSAY_SIMT F set(float v) { return {v}; }
-    static ASSAY_SIMT I seti(int v) { return v; }
-    static ASSAY_SIMT F add(F a, F b) { return {add_rn(a.number, b.number)}; }
-    static ASSAY_SIMT F sub(F a, F b) { return {sub_rn(a.number, b.number)}; }
-    static ASSAY_SIMT F mul(F a, F b) {
-        return {b.is_power ? cuda::from_bits(bits_of(a.number) + b.power) : mul_rn(a.number, b.number)};
-    }
-    static ASSAY_SIMT F fma(F a, F b, F c) { return {fma_rn(a.number, b.number, c.number)}; }
-    static ASSAY_SIMT M less(F, F) { return true; }
-    static ASSAY_SIMT F select(M, F yes, F) { return yes; }
-    static ASSAY_SIMT I bits(F a) { return bits_of(a.number); }
-    static ASSAY_SIMT F from_bits(I a) { return {0.0F, a - (127 << 23), true}; }
-    static ASSAY_SIMT I addi(I a, I b) { return SimtLanes::addi(a, b); }
-    static ASSAY_SIMT I subi(I a, I b) { return SimtLanes::subi(a, b); }
-    template <int n>
-    static ASSAY_SIMT I shl(I a) {
-        return SimtLanes::shl<n>(a);
-    }
-    template <int n>
-    static ASSAY_SIMT I sar(I) {
-        return 0;  // all of the power of two in one factor
-    }
-};
-
-ASSAY_SIMT float usual_exp32(float x) { return exp_sequence<UsualExponents>({x}).number; }
-
-/// a / b, rounded once. REQUIRES `inverse` to be 1 / b rounded once, b in [1, 2^31), and a in
-/// [2^-90, 1] or 0. After the first correction the quotient is off by less than its last digit, so
-/// the second one gives the law's (Markstein, IBM Journal 1990). Remainders of smaller numbers would lose
-/// digits.
-ASSAY_SIMT float quotient(float a, float b, float inverse) {
-    const float first = mul_rn(a, inverse);
-    const float second = fma_rn(fma_rn(-first, b, a), inverse, first);
-    return fma_rn(fma_rn(-second, b, a), inverse, second);
-}
-
-/// Sums with the weight 65,536 begin here: as a float, such a sum is 3 · 2^22 and the sum of the products.
-inline constexpr std::int32_t kRaised = 0x4b400000;
-
-/// The float of hi · 2^16 + mid · 2^8 + lo, rounded once, for 32-bit sums of at most 128 products of digits,
-/// and raised = kRaised + hi. Its halves, of 23 and of 16 bits, become floats as the low bits of large ones.
-/// The upper half loses the 3 · 2^22, and 2^23 that the lower half has too much; only the last sum rounds.
-ASSAY_SIMT float sum_to_float(std::int32_t lo, std::int32_t mid, std::int32_t raised) {
-    const std::int32_t rest = mid * 256 + lo;
-    const float high = fma_rn(from_bits(raised + (rest >> 16)), 65536.0F, -98305.0F * 8388608.0F);
-    return add_rn(high, from_bits((rest & 0xffff) | 0x4b000000));
-}
 
 /// Sets sums of digits to where they begin.
 ASSAY_SIMT void begin_sums(WeightSums& sums) {
@@ -182,11 +104,6 @@ ASSAY_SIMT void make_factors(const SimtBlock& block, DigitTile& tile) {
     if (own > 0) tile.exponents[block.thread()] = bits_of(power_of_two(exponent));
     if (block.lane() == 0) tile.set_near(block.warp(), least);
 }
-/// The exponent of which make_factors may have made a power of two, which has the bits of a larger number.
-ASSAY_SIMT std::int32_t exponent_again(std::int32_t made) {
-    return made < 1024 ? made : static_cast<std::int32_t>(static_cast<std::uint32_t>(made) >> 23U) - 127;
-}
-
 /// Copies the digits of 128 tokens by token. A lane's four of 16 tokens go to rows 2t and 2t + 1, and eight
 /// further, so that a lane's columns of a product are its own tokens.
 ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Digits& digits, unsigned matrix, unsigned b,
@@ -197,8 +114,13 @@ ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Digits& digits, unsign
     const std::uint64_t line = std::uint64_t{matrix} * digits.place.lines + first;
     const std::uint32_t* const from = digits.words + line * kTokenWords + chunk * 4;
     std::uint32_t* const at = to.words + (chunk / 4 * kBlock + row) * kPitch + chunk % 4 * 4;
+    // Without conditions all addresses are constants from two of them.
+    const bool all = b * kBlock + kBlock <= digits.place.lines;
     ASSAY_UNROLL
-    for (unsigned i = 0; i < kBlock / 16; ++i) {
+    for (unsigned i = 0; i < kBlock / 16 && all; ++i)
+        block.copy16(at + 16 * i * kPitch, from + 16 * i * kTokenWords, true);
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < kBlock / 16 && !all; ++i) {
         const bool valid = first + 16 * i < digits.place.lines;
         block.copy16(at + 16 * i * kPitch, valid ? from + 16 * i * kTokenWords : digits.words, valid);
     }
@@ -425,14 +347,17 @@ ASSAY_SIMT void add_block(const SimtBlock& block, const WeightDigits& weights, H
         if (weights.near + numbers.near(half) >= kNearPair) {
             WeightSums products;
             begin_sums(products);
-            ASSAY_NO_UNROLL
-            for (unsigned step = 0; step < kSteps; ++step) {
+            const auto multiply = [&](unsigned step) {
                 std::uint32_t left[2][4];
                 weights.take(block, held, step, left);
                 ASSAY_UNROLL
                 for (unsigned across = 0; across < 4; ++across)
                     multiply_numbers(block, step, left, own + across * 8 * kPitch, products, across);
-            }
+            };
+            // The first step apart, whose sums begin as constants; the others in a loop, for fewer registers.
+            multiply(0);
+            ASSAY_NO_UNROLL
+            for (unsigned step = 1; step < kSteps; ++step) multiply(step);
             const float of_rows[2] = {power_of_two(weights.exponents[0]), power_of_two(weights.exponents[1])};
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at) {
