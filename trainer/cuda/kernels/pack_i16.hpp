@@ -163,7 +163,7 @@ template <Mask kMask, unsigned kPlanes = 2, unsigned kHeld = 8, ProductFault kFa
 struct Pack {
     static constexpr unsigned kWarps = 8;
     static constexpr unsigned kThreads = kWarps * kWarp;
-    static constexpr unsigned kBlocks = 4;
+    static constexpr unsigned kBlocks = kMask == Mask::kNone ? 4 : 3;  // masks take registers
     static constexpr bool kWaits = true;
     using Args = PackArgs;
     struct Shared {};
@@ -208,7 +208,7 @@ private:
         for (unsigned i = 0; i < kHeld; ++i) load<kFours>(of, 4 * (block.lane() + i * kWarp), held[i]);
         ASSAY_UNROLL
         for (unsigned i = 0; i < 4 * kHeld; ++i) most = packing::larger(most, held[i / 4][i % 4]);
-        ASSAY_UNROLL_BY(4)
+        ASSAY_NO_UNROLL
         for (unsigned word = block.lane() + kHeld * kWarp; 4 * word < of.length; word += kWarp) {
             float values[4];
             load<kFours>(of, 4 * word, values);
@@ -228,7 +228,7 @@ private:
         } else {
             put_held<false>(block, args, to, of.length, held, scale.exponent);
         }
-        ASSAY_UNROLL_BY(4)
+        ASSAY_NO_UNROLL
         for (unsigned word = block.lane() + kHeld * kWarp; word < args.place.block_words(); word += kWarp) {
             float values[4];
             load<kFours>(of, 4 * word, values);
