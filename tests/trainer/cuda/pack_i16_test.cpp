@@ -290,7 +290,7 @@ TEST_CASE("an operand is packed by the kernel for its shape", "[trainer][cuda]")
     CHECK(takes<PackAcrossHeld<2, 8, 4, true>>({48, 768, 16384, true, 48}, 2));
     CHECK(takes<PackAcrossHeld<2, 8, 16, true>>({20, 1025, 16384, true, 20}, 2));
     for (const Operand& what : {Operand{20, 300, 16384, true, 20, 1}, Operand{20, 300, 16384, true, 23},
-                                Operand{19, 300, 16384, true, 20}})
+                                Operand{20, 300, 16384, true, 22}, Operand{19, 300, 16384, true, 20}})
         CHECK(takes<PackAcrossHeld<2, 16, 8, false>>(what, 2));
     CHECK(takes<PackAcross<Mask::kNone, 3>>({33, 300, 256, true, 35}, 3));
     // One after another.
