@@ -144,9 +144,11 @@ struct CombineArgs {
     const float* sums = nullptr;  ///< [sequences, cols]
     OutputArray<float> out;       ///< [cols]; its content begins the chain
     NumberWatch watch;
+    const float* other_sums = nullptr;  ///< the same for other sums; null: there are none
+    OutputArray<float> other;
 };
 
-/// The chain over sequences. Grid: columns.
+/// The chain over sequences. Grid: columns, sums.
 struct ColumnCombine {
     static constexpr unsigned kThreads = 128;
     static constexpr unsigned kBlocks = 4;
@@ -156,17 +158,21 @@ struct ColumnCombine {
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
         visit(args.out);
+        visit(args.other);
     }
     static Grid grid(const Args& args) {
-        return {static_cast<unsigned>((args.cols + kThreads - 1) / kThreads), 1, 1};
+        return {static_cast<unsigned>((args.cols + kThreads - 1) / kThreads),
+                args.other_sums != nullptr ? 2U : 1U, 1};
     }
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         const std::uint64_t column = std::uint64_t{block.x()} * kThreads + block.thread();
         if (column >= args.cols) return;
-        float sum = args.out.get(column);
-        for (std::uint64_t s = 0; s < args.sequences; ++s)
-            sum = add_rn(sum, args.sums[s * args.cols + column]);
-        args.out.set(column, sum);
+        const OutputArray<float>& out = block.y() == 0 ? args.out : args.other;
+        const float* const sums = block.y() == 0 ? args.sums : args.other_sums;
+        float sum = out.get(column);
+        ASSAY_UNROLL_BY(8)
+        for (std::uint64_t s = 0; s < args.sequences; ++s) sum = add_rn(sum, sums[s * args.cols + column]);
+        out.set(column, sum);
         args.watch.note(block, is_finite(sum));
     }
 };

@@ -53,9 +53,16 @@ void column_sums(LaunchStream stream, ColumnKind kind, const ColumnArgs& args, O
     if (kind == kBias) start<ColumnChains<kBias>>(stream, args);
     if (kind == kLayerNorm) start<ColumnChains<kLayerNorm>>(stream, args);
     if (kind == kRmsNorm) start<ColumnChains<kRmsNorm>>(stream, args);
-    if (kind != kBias) add_sequences(stream, {args.sequences, args.cols, args.gains.data, gain, args.watch});
-    if (kind != kRmsNorm)
-        add_sequences(stream, {args.sequences, args.cols, args.biases.data, bias, args.watch});
+    CombineArgs combine{.sequences = args.sequences,
+                        .cols = args.cols,
+                        .sums = kind == kBias ? args.biases.data : args.gains.data,
+                        .out = kind == kBias ? bias : gain,
+                        .watch = args.watch};
+    if (kind == kLayerNorm) {
+        combine.other_sums = args.biases.data;
+        combine.other = bias;
+    }
+    add_sequences(stream, combine);
 }
 
 void add_sequences(LaunchStream stream, const CombineArgs& args) { start<ColumnCombine>(stream, args); }
