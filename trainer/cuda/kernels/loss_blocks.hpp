@@ -71,13 +71,14 @@ struct LossBlocks {
         for (std::uint64_t at = block.x(); at < args.rows; at += args.blocks) {
             const Row row = next;
             next = row_of(args, at + args.blocks);
+            const std::uint32_t target = args.targets[at];
             block.template wait_copies<0>();
-            const float max = largest(block, args, row, args.targets[at]);
+            const float max = largest(block, args, row, target);
             const float part = exponentials(block, row, max);
-            if (block.warp() == 0) finish(block, args, at, row, part, max);
+            if (block.warp() == 0) finish(block, args, at, row.skew + target, part, max);
             block.sync();
             if constexpr (kGradient) {
-                gradient(block, args, row, next, args.targets[at]);
+                gradient(block, args, row, next, target);
             } else {
                 copy_row(block, args, next);
             }
@@ -219,16 +220,15 @@ private:
         }
     }
 
-    // The first warp's: the row's sum and its loss.
-    static ASSAY_SIMT void finish(const SimtBlock& block, const Args& args, std::uint64_t at, const Row& row,
+    // The first warp's: the row's sum and its loss. `own` is the target's place.
+    static ASSAY_SIMT void finish(const SimtBlock& block, const Args& args, std::uint64_t at, unsigned own,
                                   float part, float max) {
         Shared& shared = block.template shared<Shared>();
         const float sum = fold_lanes(block, part);
         if (block.lane() != 0) return;
         shared.sum = sum;
         shared.reciprocal = div_rn(1.0F, sum);
-        const float of_target =
-            kFault == LossFault::kLateTarget ? shared.row[row.skew + args.targets[at]] : shared.of_target;
+        const float of_target = kFault == LossFault::kLateTarget ? shared.row[own] : shared.of_target;
         const float loss = sub_rn(log32(sum), sub_rn(of_target, max));
         args.losses.set(at, loss);
         args.loss.note(block, is_finite(loss));
