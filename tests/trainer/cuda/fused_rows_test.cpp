@@ -252,13 +252,17 @@ TEST_CASE("cross-entropy of rows in shared memory notes what the other kernel no
     const LogitsCase one(5, 70);
     in_every_order([&](TestStream& stream) {
         // Exponentials that the divisor that they share is not for, next to others, and none at all.
-        for (const float low : {-60.0F, -75.0F, -95.0F, -200.0F, INFINITY, -INFINITY, std::nanf("")}) {
+        for (const float low :
+             {-60.0F, -75.0F, -84.0F, -95.0F, -200.0F, INFINITY, -INFINITY, std::nanf("")}) {
             for (const std::size_t at : {0U, 33U, 69U}) {
                 test::Note notes[2];
                 CardFloats logits[2] = {one.logits, one.logits}, loss[2] = {one.losses, one.losses};
                 for (unsigned i = 0; i < 2; ++i) {
+                    for (std::size_t k = 0; std::isfinite(low) && k < one.cols; k += 2)
+                        logits[i][2 * one.cols + k] = low + 0.13F * static_cast<float>(k);
                     logits[i][2 * one.cols + at] = low;
                     LossRowsArgs args = one.args(logits[i], loss[i]);
+                    args.number = 1.0F;
                     args.before = {notes[i].at(), kBefore};
                     args.loss = {notes[i].at(), kAfter};
                     if (i == 0) start<LossRows<true>>(stream, args);
