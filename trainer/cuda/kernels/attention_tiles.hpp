@@ -140,9 +140,14 @@ ASSAY_SIMT void copy_numbers(const SimtBlock& block, const Digits& digits, unsig
         digits.words + line * (blocks * words) + std::uint64_t{b} * words + chunk * 4;
     std::uint32_t* const at = to.words + (chunk / 4 * kNumbers + own) * kPitch + chunk % 4 * 4;
     const unsigned pitch = 8 * blocks * words;
+    // Without conditions there is little to compute.
+    const bool all = lines == kNumbers && words == 4 * kPieceWords;
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < kNumbers / 8 && all; ++i)
+        block.copy16(at + 8 * i * kPitch, from + std::uint64_t{i} * pitch, true);
     const bool is_piece = chunk * 4 < words;
     ASSAY_UNROLL
-    for (unsigned i = 0; i < kNumbers / 8; ++i) {
+    for (unsigned i = 0; i < kNumbers / 8 && !all; ++i) {
         const bool valid = own + 8 * i < lines && is_piece;
         block.copy16(at + 8 * i * kPitch, valid ? from + std::uint64_t{i} * pitch : digits.words, valid);
     }
