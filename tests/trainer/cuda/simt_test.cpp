@@ -241,7 +241,8 @@ struct Warpgroup : Base {
         block.sync();
         std::int32_t d[8] = {};
         block.wgmma_begin();
-        for (unsigned step = 0; step < 2; ++step) block.wgmma_s8(d, shared.a, shared.b, step);
+        for (unsigned step = 0; step < 2; ++step)
+            block.wgmma_s8(d, block.wgmma_tile(shared.a), block.wgmma_tile(shared.b), step);
         block.wgmma_commit();
         block.sync();
         if (kTile == TileFate::kChanged && block.thread() == 0) shared.a[0] ^= 0x01010101U;

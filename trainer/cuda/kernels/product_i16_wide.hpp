@@ -34,7 +34,7 @@ struct ProductI16Wide {
     static constexpr bool kWaits = true;
     static constexpr unsigned kNumbers = kColumns / 2;  // outputs of a thread
     // Pieces of k in shared memory: two that are multiplied, the others copied ahead.
-    static constexpr unsigned kStages = kOne ? 6 : kPlanesA == 3 ? 4 : 5, kAhead = kStages - 2;
+    static constexpr unsigned kStages = kOne ? 6 : kCut && kPlanesA == 2 ? 5 : 4, kAhead = kStages - 2;
     static constexpr unsigned kWords = kPieceWords;  // of a line of a tile in a plane
     static_assert(kColumns % 32 == 0 && kColumns <= kThreads);
 
@@ -46,9 +46,10 @@ struct ProductI16Wide {
         // For this block of k and the one before, which other threads may still read.
         std::int32_t row_exponents[2][kRows];
         std::int32_t column_exponents[2][kColumns];
-        bool unusual[2][kThreads / kWarp];  // whether a warp saw an exponent of large magnitude
-        float bias[2][kColumns];            // for this tile and the one before
-        float turned[kOne ? kThreads / kWarp : 1][kWarp / 2][kWarp + 1];  // a warp's numbers, row by row
+        bool unusual[2][kThreads / kWarp];   // whether a warp saw an exponent of large magnitude
+        float bias[kCut ? 1 : 2][kColumns];  // for this tile and the one before
+        float turned[kOne ? kThreads / kWarp : 1][kOne ? kWarp / 2 : 1]
+                    [kWarp + 1];  // a warp's numbers by row
     };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
@@ -105,7 +106,10 @@ struct ProductI16Wide {
         const unsigned works = work_count(args), step = block.grid_x();
         Ahead ahead(block, args, works);
         ASSAY_NO_UNROLL
-        for (unsigned stage = 0; stage < kAhead; ++stage) ahead.copy(block, args, stage);
+        for (unsigned stage = 0; stage < kAhead; ++stage) {
+            ahead.copy(block, stage);
+            ahead.go_on(block, args);
+        }
         unsigned at = first_work(args, block.x(), step, works), stage = 0;
         if (at >= works) return;
         CutWork work = work_of(args, at);
@@ -124,16 +128,19 @@ struct ProductI16Wide {
                 numbers = numbers_of(block, args, last ? following : work, last ? following.begin : k + 1);
                 clear(sums);
                 hold(block, sums);
-                ASSAY_NO_UNROLL
-                for (unsigned tile = 0; tile < tiles; ++tile) {
-                    block.template wait_copies<kAhead - 1>();
-                    block.share_with_wgmma();
-                    block.sync();
-                    multiply(block, stage, sums);
-                    // All threads that passed the barrier have multiplied the piece of two turns ago.
-                    ahead.copy(block, args, stage < 2 ? stage + kAhead : stage - 2);
-                    stage = stage + 1 == kStages ? 0 : stage + 1;
-                    block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
+                for (unsigned tile = 0; tile < tiles; ahead.go_on(block, args)) {
+                    // Short, so that a processor's nearest cache of instructions holds it.
+                    do {
+                        block.template wait_copies<kAhead - 1>();
+                        block.share_with_wgmma();
+                        block.sync();
+                        multiply(block, stage, sums);
+                        // All threads that passed the barrier have multiplied the piece of two turns ago.
+                        ahead.copy(block, stage < 2 ? stage + kAhead : stage - 2);
+                        stage = stage + 1 == kStages ? 0 : stage + 1;
+                        block.template wgmma_wait<kFault == ProductFault::kMissingBarrier ? 2 : 1>();
+                        ++tile;
+                    } while (tile < tiles && ahead.left != 0);
                 }
                 block.template wgmma_wait<0>();
                 hold(block, sums);
@@ -190,15 +197,20 @@ private:
         ASSAY_SIMT Ahead(const SimtBlock& block, const Args& args, unsigned count) : works(count) {
             go_to(block, args, first_work(args, block.x(), block.grid_x(), works));
         }
-        ASSAY_SIMT void copy(const SimtBlock& block, const Args& args, unsigned stage) {
+        /// Copies the next piece of the present work, if there is one.
+        ASSAY_SIMT void copy(const SimtBlock& block, unsigned stage) {
             if (left != 0) {
                 Shared& shared = block.template shared<Shared>();
                 a.copy(block, shared.a[stage]);
                 b.copy(block, shared.b[stage]);
-                if (--left == 0)
-                    go_to(block, args, first_work(args, at + block.grid_x(), block.grid_x(), works));
+                --left;
             }
             block.commit_copies();
+        }
+        /// Goes to the next work if nothing of this one is left.
+        ASSAY_SIMT void go_on(const SimtBlock& block, const Args& args) {
+            if (left == 0 && at < works)
+                go_to(block, args, first_work(args, at + block.grid_x(), block.grid_x(), works));
         }
 
     private:
@@ -240,7 +252,8 @@ private:
             numbers.of_row = exponent_of(args.a, block.z(), work.row + thread, k);
         } else if (thread - kRows < kColumns) {
             numbers.of_column = exponent_of(args.b, block.z(), column, k);
-            if (args.bias != nullptr && column < args.b.place.lines) numbers.bias = read(args.bias + column);
+            if (!kCut && args.bias != nullptr && column < args.b.place.lines)
+                numbers.bias = read(args.bias + column);
         }
         return numbers;
     }
@@ -251,7 +264,7 @@ private:
             shared.row_exponents[turns.exponents][thread] = numbers.of_row;
         } else if (thread - kRows < kColumns) {
             shared.column_exponents[turns.exponents][thread - kRows] = numbers.of_column;
-            shared.bias[turns.bias][thread - kRows] = numbers.bias;
+            if (!kCut) shared.bias[turns.bias][thread - kRows] = numbers.bias;
         }
         unsigned unusual = is_small(numbers.of_row) && is_small(numbers.of_column) ? 0 : 1;
         ASSAY_UNROLL
@@ -266,15 +279,16 @@ private:
 
     static ASSAY_SIMT void multiply(const SimtBlock& block, unsigned stage, Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
-        const unsigned group = block.warp() / 4;
+        const auto a = block.wgmma_tile(&shared.a[stage][0][block.warp() / 4 * 64 * kWords]);
+        const auto b = block.wgmma_tile(shared.b[stage][0]);
         block.wgmma_begin();
         ASSAY_UNROLL
         for (unsigned step = 0; step < 2; ++step) {
             ASSAY_UNROLL
             for (unsigned i = 0; i < kPlanesA * kPlanesB; ++i) {
                 const unsigned left = i / kPlanesB, right = i % kPlanesB;
-                block.wgmma_s8(sums[left + right], &shared.a[stage][left][group * 64 * kWords],
-                               shared.b[stage][right], step);
+                block.wgmma_s8(sums[left + right], a.from(left * kRows * kWords),
+                               b.from(right * kColumns * kWords), step);
             }
         }
         block.wgmma_commit();
@@ -297,7 +311,7 @@ private:
         ASSAY_UNROLL
         for (unsigned warp = 0; warp < kThreads / kWarp; ++warp)
             unusual |= shared.unusual[turns.exponents][warp];
-        if (unusual) {
+        if (unusual) [[unlikely]] {
             finish_numbers<false>(block, args, work, k, turns, sums);
         } else {
             finish_numbers<true>(block, args, work, k, turns, sums);
@@ -355,7 +369,7 @@ private:
             ASSAY_UNROLL
             for (unsigned i = 0; i < kTogether; ++i) values[i] = mul_rn(values[i], args.scale);
         }
-        if (args.bias != nullptr) {
+        if (!kCut && args.bias != nullptr) {
             const float* const bias = block.template shared<Shared>().bias[turn] + to.own_column;
             ASSAY_UNROLL
             for (unsigned i = 0; i < kTogether; ++i)

@@ -216,12 +216,19 @@ public:
 #endif
     }
 
+    /// A tile in shared memory (swizzled_word) as wgmma_s8 wants it: the lower half of its descriptor.
+    struct WgmmaTile {
+        unsigned start;
+        /// The tile so many words further on.
+        ASSAY_SIMT WgmmaTile from(unsigned words) const { return {start + words / 4}; }
+    };
+    ASSAY_SIMT WgmmaTile wgmma_tile(const std::uint32_t* tile) const {
+        return {shared_address(tile) / 16 | 1U << 16U};
+    }
     /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, begun in the order of calls and done after
-    /// wgmma_wait. `a` and `b` are tiles in shared memory (swizzled_word), of which `step` chooses 32 of 64
-    /// k.
+    /// wgmma_wait. `step` chooses 32 of 64 k.
     template <unsigned words>
-    ASSAY_SIMT void wgmma_s8(std::int32_t (&d)[words], const std::uint32_t* a, const std::uint32_t* b,
-                             unsigned step) const {
+    ASSAY_SIMT void wgmma_s8(std::int32_t (&d)[words], WgmmaTile a, WgmmaTile b, unsigned step) const {
 #ifdef ASSAY_WGMMA
         wgmma(d, tile_descriptor(a, step), tile_descriptor(b, step));
 #else
@@ -263,11 +270,10 @@ private:
 #ifdef ASSAY_WGMMA
     // Of rows of 64 bytes along k, the swizzle of 64 bytes, eight rows after 512 bytes (PTX ISA, matrix
     // descriptor).
-    ASSAY_SIMT static std::uint64_t tile_descriptor(const std::uint32_t* tile, unsigned step) {
+    ASSAY_SIMT static std::uint64_t tile_descriptor(WgmmaTile tile, unsigned step) {
         constexpr std::uint64_t kSwizzle64 = std::uint64_t{2} << 62U,
                                 kEightRows = std::uint64_t{512 / 16} << 32U;
-        const std::uint64_t start = (shared_address(tile) + 32 * step) / 16 & 0x3fffU;
-        return kSwizzle64 | kEightRows | std::uint64_t{1} << 16U | start;
+        return kSwizzle64 | kEightRows | (tile.start + 2 * step);  // in units of 16 bytes
     }
     ASSAY_SIMT static void wgmma(std::int32_t (&d)[64], std::uint64_t a, std::uint64_t b) {
         asm volatile(

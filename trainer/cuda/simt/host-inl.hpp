@@ -132,7 +132,8 @@ struct OutputArray {
 using LaunchStream = KernelStream&;
 
 /// Bytes of shared memory that a block may have: those of compute capability 9.0.
-inline std::size_t most_shared_bytes() { return std::size_t{227} << 10U; }
+inline constexpr std::size_t kMostShared = std::size_t{227} << 10U;
+inline std::size_t most_shared_bytes() { return kMostShared; }
 
 /// Multiprocessors of the card: as many as an H100 has.
 inline unsigned processor_count() { return 132; }
@@ -144,6 +145,7 @@ inline bool has_wgmma() { return true; }
 template <class Kernel>
 void run_kernel(Grid grid, KernelStream& stream, typename Kernel::Args args) {
     static_assert(Kernel::kThreads % kWarp == 0);
+    static_assert(sizeof(typename Kernel::Shared) <= kMostShared);
     constexpr unsigned kMostAcross = 65'535;  // along y and z, on every card
     if (grid.y > kMostAcross || grid.z > kMostAcross) stream.faults().add(FaultKind::kTooManyBlocks);
     std::vector<std::unique_ptr<std::atomic<std::uint8_t>[]>> marks;

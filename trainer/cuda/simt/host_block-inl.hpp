@@ -75,14 +75,19 @@ public:
     /// l % 8 of matrix l / 8, at an address of 16 bytes, and gets of each matrix word l % 4 of row l / 4.
     void load_matrices(std::uint32_t (&words)[4], const std::uint32_t* row) const;
 
-    /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, done at wgmma_wait. `a` and `b` are tiles in
-    /// shared memory (swizzled_word), of which `step` chooses 32 of 64 k. With g = lane / 4 and t = lane % 4
-    /// a lane of warp w holds of D numbers (16w + g, 8j + 2t), (16w + g, 8j + 2t + 1), and the same of row
-    /// 16w + g + 8, one j after another (PTX ISA, wgmma.m64nNk32).
+    /// A tile in shared memory (swizzled_word).
+    struct WgmmaTile {
+        const std::uint32_t* start;
+        [[nodiscard]] WgmmaTile from(unsigned words) const { return {start + words}; }
+    };
+    [[nodiscard]] WgmmaTile wgmma_tile(const std::uint32_t* tile) const { return {tile}; }
+    /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, done at wgmma_wait. `step` chooses 32 of 64
+    /// k. With g = lane / 4 and t = lane % 4 a lane of warp w holds of D numbers (16w + g, 8j + 2t), (16w +
+    /// g, 8j
+    /// + 2t + 1), and the same of row 16w + g + 8, one j after another (PTX ISA, wgmma.m64nNk32).
     template <unsigned words>
-    void wgmma_s8(std::int32_t (&d)[words], const std::uint32_t* a, const std::uint32_t* b,
-                  unsigned step) const {
-        begin_product(d, words, a, b, step);
+    void wgmma_s8(std::int32_t (&d)[words], WgmmaTile a, WgmmaTile b, unsigned step) const {
+        begin_product(d, words, a.start, b.start, step);
     }
     void wgmma_begin() const {}
     void wgmma_commit() const;
