@@ -8,6 +8,7 @@
 #include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/cuda/cuda_support.hpp"
 #include "trainer/cuda/kernels/fixed_point.hpp"
+#include "trainer/cuda/kernels/loss_blocks.hpp"
 #include "trainer/cuda/kernels/pointwise.hpp"
 #include "trainer/cuda/simt/lanes.hpp"
 
@@ -101,6 +102,27 @@ TEST_CASE("sums of digits are rounded once in 32 bits", "[trainer][cuda]") {
     const std::int32_t none[3] = {}, not_one[4] = {-1, 0, 0, 0};
     REQUIRE(bits(round_sum(none)) == 0);
     REQUIRE(round_sum(not_one) == -1.0F);
+}
+
+TEST_CASE("quotients by a common divisor are those of a division", "[trainer][cuda]") {
+    std::mt19937 random(56);
+    const auto number = [&](unsigned first, unsigned exponents) {
+        const auto bits = static_cast<std::uint32_t>(random());
+        // Among them significands near both ends.
+        const std::uint32_t low = bits % 3 == 0 ? bits >> 26U : bits & 0x7fffffU;
+        return std::bit_cast<float>((first + bits % exponents) << 23U |
+                                    (bits % 2 == 0 ? low : 0x7fffffU - low));
+    };
+    for (int i = 0; i < 300'000; ++i) {
+        const float divisor = number(127, 24), dividend = number(27, 101);
+        if (dividend > divisor) continue;
+        const CommonDivisor by(divisor, 1.0F / divisor);
+        REQUIRE(by.is_easy());
+        REQUIRE(std::bit_cast<std::uint32_t>(by.divide(dividend)) ==
+                std::bit_cast<std::uint32_t>(dividend / divisor));
+    }
+    for (const float other : {0.99F, 0x1p25F, INFINITY, std::nanf("")})
+        REQUIRE_FALSE(CommonDivisor(other, 1.0F).is_easy());
 }
 
 TEST_CASE("conversion to integers is that of a GPU where the law has none", "[trainer][cuda]") {

@@ -288,27 +288,6 @@ TEST_CASE("cross-entropy of rows in shared memory notes what the other kernel no
     });
 }
 
-TEST_CASE("quotients by a common divisor are those of a division", "[trainer][cuda]") {
-    std::mt19937 random(56);
-    const auto number = [&](unsigned first, unsigned exponents) {
-        const auto bits = static_cast<std::uint32_t>(random());
-        // Among them significands near both ends.
-        const std::uint32_t low = bits % 3 == 0 ? bits >> 26U : bits & 0x7fffffU;
-        return std::bit_cast<float>((first + bits % exponents) << 23U |
-                                    (bits % 2 == 0 ? low : 0x7fffffU - low));
-    };
-    for (int i = 0; i < 300'000; ++i) {
-        const float divisor = number(127, 24), dividend = number(27, 101);
-        if (dividend > divisor) continue;
-        const CommonDivisor by(divisor, 1.0F / divisor);
-        REQUIRE(by.is_easy());
-        REQUIRE(std::bit_cast<std::uint32_t>(by.divide(dividend)) ==
-                std::bit_cast<std::uint32_t>(dividend / divisor));
-    }
-    for (const float other : {0.99F, 0x1p25F, INFINITY, std::nanf("")})
-        REQUIRE_FALSE(CommonDivisor(other, 1.0F).is_easy());
-}
-
 TEST_CASE("cross-entropy in one kernel notes logits and losses that are not finite", "[trainer][cuda]") {
     const LogitsCase one(11, 70);
     in_every_order([&](TestStream& stream) {

@@ -20,7 +20,11 @@ struct AttentionI16 {
     using Rows = AttentionRows<kOutput>;
     static constexpr bool kTurned = Rows::kTurned, kSlopes = Rows::kSlopes;
     static constexpr unsigned kThreads = attention::kWarps * kWarp;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+    static constexpr unsigned kBlocks = 2;  // shared memory has no room for three, or registers would spill
+#else
     static constexpr unsigned kBlocks = 3;
+#endif
     static constexpr bool kWaits = true;
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
     using Args = AttentionI16Args;
