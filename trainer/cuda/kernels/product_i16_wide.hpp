@@ -115,6 +115,8 @@ struct ProductI16Wide {
         CutWork work = work_of(args, at);
         LineNumbers numbers = numbers_of(block, args, work, work.begin);
         Turns turns{0, 0};
+        // From one lane for all, so that the compiler knows that a warp has one number.
+        const unsigned group = block.shfl(block.warp() / 4, 0);
         while (at < works) {
             at = first_work(args, at + step, step, works);
             const CutWork following = at < works ? work_of(args, at) : work;
@@ -134,7 +136,7 @@ struct ProductI16Wide {
                         block.template wait_copies<kAhead - 1>();
                         block.share_with_wgmma();
                         block.sync();
-                        multiply(block, stage, sums);
+                        multiply(block, group, stage, sums);
                         // All threads that passed the barrier have multiplied the piece of two turns ago.
                         ahead.copy(block, stage < 2 ? stage + kAhead : stage - 2);
                         stage = stage + 1 == kStages ? 0 : stage + 1;
@@ -277,9 +279,9 @@ private:
         return digits.exponents[first + digits.place.exponent(0, line, k)];
     }
 
-    static ASSAY_SIMT void multiply(const SimtBlock& block, unsigned stage, Sums& sums) {
+    static ASSAY_SIMT void multiply(const SimtBlock& block, unsigned group, unsigned stage, Sums& sums) {
         const Shared& shared = block.template shared<Shared>();
-        const auto a = block.wgmma_tile(&shared.a[stage][0][block.warp() / 4 * 64 * kWords]);
+        const auto a = block.wgmma_tile(&shared.a[stage][0][group * 64 * kWords]);
         const auto b = block.wgmma_tile(shared.b[stage][0]);
         block.wgmma_begin();
         ASSAY_UNROLL

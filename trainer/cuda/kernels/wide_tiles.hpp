@@ -8,38 +8,55 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// The part of a tile's lines that a thread copies to shared memory: sixteen bytes of a piece in each plane,
-/// of lines kPitch apart.
+/// The part of a tile's lines that a thread copies to shared memory: sixteen bytes of a piece in one plane
+/// or, if a thread block has no threads for all planes, in each of them; of lines kPitch apart. Neighbouring
+/// threads copy what lies side by side.
 template <unsigned kLines, unsigned kPlanes, unsigned kThreads>
 struct PieceCopies {
-    static constexpr unsigned kChunks = kPieceWords / 4;  // of a line's piece in a plane
+    static constexpr unsigned kOwnPlanes = kPlanes == 2 ? 1 : kPlanes;  // of a thread
+    static constexpr unsigned kChunks =
+        kPieceWords / 4 * (kPlanes / kOwnPlanes);  // that threads copy of a line
     static constexpr unsigned kPitch = kThreads / kChunks;
     static_assert(kPitch % 8 == 0);       // lines of the same swizzle
     const std::uint32_t* next = nullptr;  // the first line's digits of the next piece
     unsigned pitch = 0;                   // words between the lines
-    unsigned own = 0;                     // the first line's place in a plane
+    unsigned own = 0;                     // the first line's place in a plane, of the thread's first plane
     unsigned count = 0;                   // existing lines from the thread's first on
+
+    // A thread's first line, and its first word of a piece in all planes. Eight neighbouring threads write to
+    // every bank of shared memory: with two planes they have one of an even line and the other of an odd one.
+    struct Own {
+        unsigned line, word;
+        explicit ASSAY_SIMT Own(unsigned thread) : line(thread / kChunks), word(thread % kChunks * 4) {
+            if constexpr (kOwnPlanes == 1) {
+                const unsigned quarter = thread / 4 % 4;
+                line = thread / 16 * 2 + quarter % 2;
+                word = (quarter ^ quarter / 2) % 2 * kPieceWords + thread % 4 * 4;
+            }
+        }
+    };
 
     /// Goes to block b of the lines from `first` on.
     ASSAY_SIMT void go_to(const SimtBlock& block, const Digits& digits, unsigned first, unsigned b) {
-        const unsigned line = block.thread() / kChunks, chunk = block.thread() % kChunks * 4;
+        const auto [line, word] = Own(block.thread());
         const unsigned z = block.z();
         pitch = kPitch * static_cast<unsigned>(digits.place.line_words());
-        own = swizzled_word(line, chunk);
+        own = word / kPieceWords * (kLines * kPieceWords) + swizzled_word(line, word % kPieceWords);
         count = first + line < digits.place.lines ? digits.place.lines - first - line : 0;
         const unsigned from = count != 0 ? first + line : 0;
-        next = digits.words + digits.place.first_word(z == 0 ? 0 : digits.matrix(z), from, b) + chunk;
+        next = digits.words + digits.place.first_word(z == 0 ? 0 : digits.matrix(z), from, b) + word;
     }
     /// Copies a piece of all lines, zeros for missing ones, and goes on to the next.
     ASSAY_SIMT void copy(const SimtBlock& block, std::uint32_t (&to)[kPlanes][kLines * kPieceWords]) {
         ASSAY_UNROLL
         for (unsigned line = 0; line < kLines; line += kPitch) {
-            if (kLines % kPitch != 0 && block.thread() / kChunks + line >= kLines) continue;
+            if (kLines % kPitch != 0 && Own(block.thread()).line + line >= kLines) continue;
             const bool valid = line < count;
             const std::uint32_t* const from = next + (valid ? line / kPitch * pitch : 0U);
             ASSAY_UNROLL
-            for (unsigned plane = 0; plane < kPlanes; ++plane)
-                block.copy16(&to[plane][own + line * kPieceWords], from + plane * kPieceWords, valid);
+            for (unsigned plane = 0; plane < kOwnPlanes; ++plane)
+                block.copy16(&to[0][own + line * kPieceWords + plane * kLines * kPieceWords],
+                             from + plane * kPieceWords, valid);
         }
         next += kPlanes * kPieceWords;
     }
