@@ -88,6 +88,7 @@ TEST_CASE("elementwise kernels have the law's bits wherever their operands lie",
                 args.out.count = kCount;
                 if (kinds[k] == PointKind::kGelu) args.b = nullptr;
                 run_pointwise(stream, kinds[k], args);
+                test::settle();
                 REQUIRE(same(CardFloats(out.begin() + to, out.end()), law[k]));
             }
         });
