@@ -3,16 +3,19 @@
 """Tries everything that needs a card on card N of this machine, and writes what came out into docs/benchmarks.md and
 docs/portability.md.
 
-usage: cuda_record.py BIN [--card N] [--seconds S] [--dry]
+usage: cuda_record.py BIN [--card N] [--seconds S] [--dry] [--anew]
 
 BIN: the programs of a build with -DASSAY_CUDA=ON and tests, which takes nvcc 12.8 or newer. Cards have nvidia-smi's
 numbers in all that is run. In this order: what the driver says of cards, the worker's self-test, the golden steps,
 every kernel against the law, digits multiplied by the card's units beside cuBLASLt, a job of each profile by a confined
 worker, products, steps and memory beside PyTorch, and a step without each of the ways that can be left out. The first
-that fails ends it, and nothing is written: a card whose bits differ has no rates. --dry prints the sections instead.
+that fails ends it, and nothing is written: a card whose bits differ has no rates. What was found is kept beside BIN
+(record.json): who is interrupted goes on there, on the same day with the same card and programs. --anew forgets it.
+--dry prints the sections instead.
 """
 import argparse
 import datetime
+import hashlib
 import json
 import os
 import statistics
@@ -144,40 +147,75 @@ def measure_ways(worker, device, runs=10):
     return {without: statistics.median(seconds) for without, seconds in times.items()}
 
 
+class Findings:
+    """What a card was asked and answered, kept in a file after each answer. What it holds of another day, card or
+    program counts for nothing."""
+
+    def __init__(self, path, of, anew=False):
+        self.path, self.found = path, {}
+        if not anew and path.exists():
+            self.found = json.loads(path.read_text(encoding="utf-8"))
+        if any(self.found.get(key) != value for key, value in of.items()):
+            self.found = dict(of)
+
+    def once(self, key, ask):
+        """The answer of before, or that of ask()."""
+        if key not in self.found:
+            self.found[key] = ask()
+            self.path.write_text(json.dumps(self.found, indent=1), encoding="utf-8")
+        return self.found[key]
+
+
+def measure_roots(program, device, folder):
+    """The root of a small job in each profile, the same on the card and on the processor."""
+    text = sorted(ROOT.glob("docs/*.md"))
+    run("packing a text", [program, "data", "pack", *text, "--out", folder / "data", "--vocabulary", "512"])
+    found = {}
+    for profile in ("f32", "i16"):
+        roots = {where: train(program, where, folder, profile) for where in ("cpu", device)}
+        if roots["cpu"] != roots[device]:
+            stop(f"a job in {profile} ends with {roots[device]} on {device} and with {roots['cpu']} on the processor",
+                 "nothing was written; report it with the card's name and driver")
+        found[profile] = roots[device]
+    return found
+
+
+def compare_digits(tests, device, folder):
+    """What cuBLASLt says of the digits that the card's units multiplied."""
+    run("digits by the card's units", [tests, "*beside cuBLASLt*"],
+        env={**os.environ, "ASSAY_TEST_CARD": device, "ASSAY_INT8_FOLDER": str(folder)})
+    python = os.environ.get("ASSAY_PEER_PYTHON", ROOT / ".venv/bin/python")
+    return last_line(run("the same by cuBLASLt", [python, ROOT / "tests/tools/cuda_int8.py", folder, device]))
+
+
 def measure(options):
     """Everything that a card is asked, as one object."""
     device = f"cuda:{options.card}"
-    found = {"day": datetime.datetime.now(datetime.timezone.utc).date().isoformat(), "device": device,
-             "card": find_card(options.card)}
+    worker, program, tests = (options.bin / name for name in ("assay-worker", "assay", "cuda_card_test"))
+    findings = Findings(options.bin / "record.json",
+                        {"day": datetime.datetime.now(datetime.timezone.utc).date().isoformat(), "device": device,
+                         "card": find_card(options.card),
+                         "programs": hashlib.sha256(worker.read_bytes() + tests.read_bytes()).hexdigest()}, options.anew)
     named = {**os.environ, "ASSAY_TEST_CARD": device}
-    worker, program = options.bin / "assay-worker", options.bin / "assay"
     # Not confined, as the self-test is: the driver makes the nodes of its devices.
     run("the driver's cards", [worker, "--cards"])
-    found["self_test"] = last_line(run("self-test", [worker, "--self-test", "--device", device])).split()[0]
-    run("golden steps", [options.bin / "golden_steps", ROOT / "tests/vectors/golden_steps.txt"], env=named)
-    found["kernels"] = last_line(run("every kernel against the law", [options.bin / "cuda_card_test", "~mutants*"],
-                                     env=named))
+    findings.once("self_test", lambda: last_line(
+        run("self-test", [worker, "--self-test", "--device", device])).split()[0])
+    findings.once("golden", lambda: last_line(
+        run("golden steps", [options.bin / "golden_steps", ROOT / "tests/vectors/golden_steps.txt"], env=named)))
+    findings.once("kernels", lambda: last_line(
+        run("every kernel against the law", [tests, "~mutants*"], env=named)))
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        run("digits by the card's units", [options.bin / "cuda_card_test", "*beside cuBLASLt*"],
-            env={**named, "ASSAY_INT8_FOLDER": str(folder)})
-        python = os.environ.get("ASSAY_PEER_PYTHON", ROOT / ".venv/bin/python")
-        found["int8"] = last_line(run("the same by cuBLASLt",
-                                      [python, ROOT / "tests/tools/cuda_int8.py", folder, device]))
-        text = sorted(ROOT.glob("docs/*.md"))
-        run("packing a text", [program, "data", "pack", *text, "--out", folder / "data", "--vocabulary", "512"])
-        found["roots"] = {}
-        for profile in ("f32", "i16"):
-            roots = {where: train(program, where, folder, profile) for where in ("cpu", device)}
-            if roots["cpu"] != roots[device]:
-                stop(f"a job in {profile} ends with {roots[device]} on {device} and with {roots['cpu']} on the processor",
-                     "nothing was written; report it with the card's name and driver")
-            found["roots"][profile] = roots[device]
-    found["bench"] = json.loads(run("products, steps and memory beside PyTorch",
-                                    [program, "bench", "gemm", "train", "--device", device, "--seconds", options.seconds,
-                                     "-o", "json"]))
-    found["ways"] = measure_ways(worker, device)
-    return found
+        findings.once("int8", lambda: compare_digits(tests, device, Path(name)))
+        findings.once("roots", lambda: measure_roots(program, device, Path(name)))
+    for kind in ("gemm", "train"):
+        findings.once(f"bench {kind}", lambda kind=kind: json.loads(
+            run(f"{kind} beside PyTorch", [program, "bench", kind, "--device", device, "--seconds", options.seconds,
+                                           "-o", "json"])))
+    findings.once("ways", lambda: measure_ways(worker, device))
+    found = findings.found
+    return {**found, "bench": {"machine": found["bench gemm"]["machine"],
+                               "rows": found["bench gemm"]["rows"] + found["bench train"]["rows"]}}
 
 
 def number(value):
@@ -237,6 +275,7 @@ def main():
     parser.add_argument("--card", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--dry", action="store_true")
+    parser.add_argument("--anew", action="store_true", help="ask again what was answered before")
     parser.add_argument("--has-card", action="store_true", help="only say whether there is one")
     options = parser.parse_args()
     order_cards()

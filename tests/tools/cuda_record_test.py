@@ -8,6 +8,7 @@ import copy
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -110,6 +111,38 @@ class Ways(unittest.TestCase):
             with unittest.mock.patch.object(record, "WAYS_STEP", ("i16", (1, 16, 2, 8, 50, 2))):
                 with self.assertRaises(SystemExit):
                     record.measure_ways(WORKER, "cuda-host", runs=1)
+
+
+class Kept(unittest.TestCase):
+    OF = {"day": "2031-02-03", "programs": "aa"}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "record.json"
+
+    def test_who_is_interrupted_goes_on_behind_the_last_answer(self):
+        with self.assertRaises(KeyboardInterrupt):
+            findings = record.Findings(self.path, self.OF)
+            findings.once("self_test", lambda: "first")
+            findings.once("kernels", self.interrupt)
+        again = record.Findings(self.path, self.OF)
+        self.assertEqual(again.once("self_test", self.interrupt), "first")
+        self.assertEqual(again.once("kernels", lambda: "second"), "second")
+        self.assertEqual(again.found, {**self.OF, "self_test": "first", "kernels": "second"})
+
+    def test_answers_of_another_day_or_program_or_that_nobody_wants_are_asked_again(self):
+        record.Findings(self.path, self.OF).once("self_test", lambda: "first")
+        for of, anew in (({**self.OF, "day": "2031-02-04"}, False), ({**self.OF, "programs": "bb"}, False),
+                         (self.OF, True)):
+            findings = record.Findings(self.path, of, anew)
+            self.assertEqual(findings.found, of)
+            with self.assertRaises(KeyboardInterrupt):
+                findings.once("self_test", self.interrupt)
+
+    @staticmethod
+    def interrupt():
+        raise KeyboardInterrupt
 
 
 class WithoutCard(unittest.TestCase):
