@@ -274,6 +274,10 @@ TEST_CASE("fused attention of numbers that are far apart has the law's bits", "[
         TestStream signed_stream = test::one_stream();
         REQUIRE(signs.is_right(signed_stream));
     }
+}
+
+TEST_CASE("fused attention of steps near and far has the law's bits", "[trainer][cuda]") {
+    if (!can_try()) return;
     // Exponents of each nearness in every place, one after another, so that steps of all kinds meet.
     for (unsigned seed = 0; seed < 4; ++seed) {
         AttentionCase mixed({1, 150, 8, 1, 1}, Draw::kTame, 80 + seed);

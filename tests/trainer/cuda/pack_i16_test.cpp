@@ -19,7 +19,7 @@ using test::TestStream;
 
 // Lines of numbers with `pitch` between them, side by side or one after another, `offset` numbers after an
 // address of 16 bytes, and matrices of which two are the same.
-struct Operand {
+struct PackCase {
     unsigned lines, depth, block;
     bool across;
     unsigned pitch, offset = 0, matrices = 1, step = 1;
@@ -73,9 +73,9 @@ std::uint32_t quantised(float value, std::int32_t exponent) {
     return static_cast<std::uint32_t>(arithmetic::quantise(value, exponent));
 }
 
-class Packed {
+class CaseOperand {
 public:
-    Packed(std::mt19937& random, Operand what, unsigned planes)
+    CaseOperand(std::mt19937& random, PackCase what, unsigned planes)
         : what_(what), place_{what.lines, what.depth, what.block, planes} {
         const std::uint64_t pitch = what.pitch, step = what.step;
         view_.place = what.across ? OperandPlace{1, pitch} : OperandPlace{pitch, step};
@@ -140,7 +140,7 @@ private:
         }
     }
 
-    Operand what_;
+    PackCase what_;
     DigitPlace place_;
     OperandView view_;
     CardFloats values_;
@@ -150,12 +150,12 @@ private:
 
 // Whether the kernel makes the law's digits, in every order.
 template <class Kernel>
-void check(std::initializer_list<Operand> operands, unsigned planes) {
+void check(std::initializer_list<PackCase> operands, unsigned planes) {
     std::mt19937 random(51);
-    for (const Operand& what : operands) {
+    for (const PackCase& what : operands) {
         INFO(what.lines << " lines of " << what.depth << " in blocks of " << what.block << ", pitch "
                         << what.pitch << ", offset " << what.offset << ", digits " << planes);
-        Packed packed(random, what, planes);
+        CaseOperand packed(random, what, planes);
         in_every_order([&](TestStream& stream) {
             REQUIRE(packed.is_right([&](const PackArgs& args) {
                 launch<Kernel>(Kernel::grid(args, what.matrices), stream, args);
@@ -166,9 +166,9 @@ void check(std::initializer_list<Operand> operands, unsigned planes) {
 
 // Whether some order shows that the kernel is wrong.
 template <class Kernel>
-bool is_found(const Operand& what, unsigned planes = 2) {
+bool is_found(const PackCase& what, unsigned planes = 2) {
     std::mt19937 random(53);
-    Packed packed(random, what, planes);
+    CaseOperand packed(random, what, planes);
     return test::is_found([&](TestStream& stream) {
         return packed.is_right(
             [&](const PackArgs& args) { launch<Kernel>(Kernel::grid(args, what.matrices), stream, args); });
@@ -176,10 +176,10 @@ bool is_found(const Operand& what, unsigned planes = 2) {
 }
 
 // The kernel that a launch takes.
-class Watch final : public LaunchWatch {
+class LaunchNames final : public LaunchWatch {
 public:
-    Watch() : before_(launch_watch()) { launch_watch() = this; }
-    ~Watch() override { launch_watch() = before_; }
+    LaunchNames() : before_(launch_watch()) { launch_watch() = this; }
+    ~LaunchNames() override { launch_watch() = before_; }
     void begin(const std::type_info& kernel) override { kernel_ = &kernel; }
     void end() override {}
     template <class Kernel>
@@ -194,11 +194,11 @@ private:
 
 // Whether pack_i16 takes the kernel for the operand, and makes the law's digits.
 template <class Kernel>
-bool takes(const Operand& what, unsigned planes) {
+bool takes(const PackCase& what, unsigned planes) {
     std::mt19937 random(52);
-    Packed packed(random, what, planes);
+    CaseOperand packed(random, what, planes);
     TestStream stream = test::one_stream();
-    const Watch watch;
+    const LaunchNames watch;
     INFO(what.lines << " lines of " << what.depth << " in blocks of " << what.block);
     CHECK(packed.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, what.matrices); }));
     CHECK_FALSE(stream.faults().any());
@@ -265,7 +265,7 @@ TEST_CASE("packing lines one after another gives the law's digits", "[trainer][c
 
 TEST_CASE("mutants of packing are found", "[trainer][cuda]") {
     using enum ProductFault;
-    const Operand across{8, 600, 16384, true, 8}, shorts{8, 50, 16384, false, 50},
+    const PackCase across{8, 600, 16384, true, 8}, shorts{8, 50, 16384, false, 50},
         longs{3, 1500, 16384, false, 1500};
     REQUIRE_FALSE(is_found<PackAcrossHeld<2, 16, 8, true>>(across));
     REQUIRE(is_found<PackAcrossHeld<2, 16, 8, true, kStaleDigits>>(across));
@@ -289,8 +289,8 @@ TEST_CASE("an operand is packed by the kernel for its shape", "[trainer][cuda]")
     CHECK(takes<PackAcrossHeld<3, 16, 8, true>>({512, 1030, 130, true, 512}, 3));
     CHECK(takes<PackAcrossHeld<2, 8, 4, true>>({48, 768, 16384, true, 48}, 2));
     CHECK(takes<PackAcrossHeld<2, 8, 16, true>>({20, 1025, 16384, true, 20}, 2));
-    for (const Operand& what : {Operand{20, 300, 16384, true, 20, 1}, Operand{20, 300, 16384, true, 23},
-                                Operand{20, 300, 16384, true, 22}, Operand{19, 300, 16384, true, 20}})
+    for (const PackCase& what : {PackCase{20, 300, 16384, true, 20, 1}, PackCase{20, 300, 16384, true, 23},
+                                 PackCase{20, 300, 16384, true, 22}, PackCase{19, 300, 16384, true, 20}})
         CHECK(takes<PackAcrossHeld<2, 16, 8, false>>(what, 2));
     CHECK(takes<PackAcross<Mask::kNone, 3>>({33, 300, 256, true, 35}, 3));
     // One after another.

@@ -4,128 +4,34 @@
 #include <cmath>
 
 #include "contracts/arithmetic/exact_attention.hpp"
-#include "contracts/arithmetic/exact_product.hpp"
-#include "tests/trainer/cuda/cuda_support.hpp"
-#include "trainer/cuda/kernels/product_i16_wide.hpp"
-#include "trainer/cuda/launch/products.hpp"
+#include "tests/trainer/cuda/products_i16_support.hpp"
 
 namespace assay::trainer::cuda {
 namespace {
 using arithmetic::ChainStart;
 using arithmetic::MatrixView;
+using test::all_processors;
+using test::can_try_warpgroups;
 using test::CardFloats;
 using test::Draw;
+using test::ExactProductCase;
+using test::few;
+using test::I16Shape;
 using test::in_every_order;
-using test::is_found;
+using test::is_found_with;
 using test::numbers;
 using test::output;
+using test::PackedOperand;
+using test::place_of;
 using test::same;
+using test::start_one;
 using test::TestStream;
-
-struct I16Shape {
-    unsigned m, n, k, block;
-};
-
-// Of the card that is tested.
-bool has_warpgroups() {
-    test::use_test_card();
-    return has_wgmma();
-}
-// An H100's, where there are products by warpgroups.
-Processors all_processors() { return {.count = has_warpgroups() ? 132U : 0U}; }
-// So few, whatever a cut costs.
-Processors few(unsigned count) { return {.count = count, .weighs = false}; }
 
 // Single numbers, tiles whole and cut, no k, blocks whole, cut and several; numbers that no digits hold.
 constexpr I16Shape kI16Shapes[] = {{1, 1, 1, 16384},    {3, 5, 0, 16384},  {32, 32, 32, 16384},
                                    {33, 31, 70, 16384}, {70, 90, 100, 40}, {5, 130, 64, 32},
                                    {65, 9, 33, 7}};
 
-// Digits of one operand in memory that held other things.
-struct PackedOperand {
-    DigitPlace place;
-    test::CardVector<std::uint32_t> words;
-    test::CardVector<std::int32_t> exponents;
-    PackedOperand(DigitPlace where, unsigned matrices)
-        : place(where),
-          words(where.words() * matrices, 0x55555555U),
-          exponents(where.exponents() * matrices) {}
-    [[nodiscard]] PackArgs into(OperandView from) {
-        return {.from = from, .place = place, .digits = output(words), .exponents = output(exponents)};
-    }
-    [[nodiscard]] Digits digits(unsigned inner = 1, unsigned sharing = 1) const {
-        return {words.data(), exponents.data(), place, inner, sharing};
-    }
-};
-
-OperandPlace place_of(MatrixView view) { return {view.row_stride, view.col_stride}; }
-
-struct ProductCase {
-    I16Shape s;
-    unsigned planes;
-    CardFloats a, b, before, wanted, bias;
-    MatrixView left, right;
-    ChainStart start;
-    ProductCase(std::mt19937& random, I16Shape shape, unsigned digits, bool turned_a, bool turned_b,
-                ChainStart from, Draw kind = Draw::kWild)
-        : s(shape), planes(digits), start(from) {
-        a = numbers(random, std::size_t{s.m} * s.k, kind);
-        b = numbers(random, std::size_t{s.k} * s.n, kind);
-        wanted = before = numbers(random, std::size_t{s.m} * s.n);
-        left = turned_a ? MatrixView{a.data(), 1, s.m} : MatrixView{a.data(), s.k, 1};
-        right = turned_b ? MatrixView{b.data(), 1, s.k} : MatrixView{b.data(), s.n, 1};
-        compute();
-    }
-    // What the law makes of the operands.
-    void compute() {
-        wanted = before;
-        arithmetic::exact_product({s.m, s.n, s.k}, {static_cast<std::uint8_t>(planes), 2, s.block}, left,
-                                  right, start, wanted.data(), s.n);
-        if (bias.empty()) return;
-        for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += bias[i % s.n];
-    }
-    // With digits packed by `pack` and multiplied by `multiply`.
-    template <class PackWith, class MultiplyWith>
-    bool is_right(const PackWith& pack, const MultiplyWith& multiply) const {
-        PackedOperand packed_a({s.m, s.k, s.block, planes}, 1), packed_b({s.n, s.k, s.block, 2}, 1);
-        pack(packed_a.into({a.data(), place_of(left)}));
-        pack(packed_b.into({b.data(), {right.col_stride, right.row_stride}}));
-        CardFloats c = before;
-        multiply(ProductI16Args{.a = packed_a.digits(),
-                                .b = packed_b.digits(),
-                                .c = output(c),
-                                .to = {.row_stride = s.n},
-                                .bias = bias.empty() ? nullptr : bias.data(),
-                                .carry = start == ChainStart::kCarry});
-        return same(c, wanted);
-    }
-    bool is_right(TestStream& stream) const {
-        return is_right(
-            [&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-            [&](const ProductI16Args& args) { product_i16(stream, args, Mask::kNone, 1, all_processors()); });
-    }
-};
-
-template <class Kernel, class Args>
-void start_one(TestStream& stream, const Args& args) {
-    launch<Kernel>(Kernel::grid(args, 1), stream, args);
-}
-
-// Whether some order shows that one of the kernels is wrong.
-template <class PackKernel, class Product>
-bool is_found_with(const ProductCase& one, PackKernel, Product) {
-    return is_found([&](TestStream& stream) {
-        return one.is_right([&](const PackArgs& args) { start_one<PackKernel>(stream, args); },
-                            [&](const ProductI16Args& args) { start_one<Product>(stream, args); });
-    });
-}
-
-// Whether products of warpgroups can be tried; a card that has none says so.
-bool can_try_warpgroups() {
-    if (!has_warpgroups())
-        WARN("this card, or this build, has no products of warpgroups: they are not tried");
-    return has_warpgroups();
-}
 }  // namespace
 
 TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer][cuda]") {
@@ -133,9 +39,9 @@ TEST_CASE("i16 products on a GPU's matrix units have the law's bits", "[trainer]
     int i = 0;
     for (const I16Shape s : kI16Shapes) {
         for (const unsigned planes : {2U, 3U}) {
-            const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
-                                  i % 5 < 2 ? ChainStart::kCarry : ChainStart::kZero,
-                                  i % 2 == 0 ? Draw::kWild : Draw::kTame);
+            const ExactProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                                       i % 5 < 2 ? ChainStart::kCarry : ChainStart::kZero,
+                                       i % 2 == 0 ? Draw::kWild : Draw::kTame);
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
             in_every_order([&](TestStream& stream) { REQUIRE(one.is_right(stream)); });
             ++i;
@@ -164,9 +70,9 @@ TEST_CASE("i16 products of warpgroups have the law's bits", "[trainer][cuda]") {
     int i = 0;
     for (const I16Shape s : kWideShapes) {
         for (const unsigned planes : {2U, 3U}) {
-            ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
-                            i % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero,
-                            i % 2 == 0 ? Draw::kWild : Draw::kTame);
+            ExactProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                                 i % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero,
+                                 i % 2 == 0 ? Draw::kWild : Draw::kTame);
             if (i % 4 < 2) one.bias = numbers(random, s.n);
             one.compute();
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
@@ -185,7 +91,8 @@ TEST_CASE("warpgroups finish sums of any exponent", "[trainer][cuda]") {
     // Powers of two that one factor holds, just holds, and does not hold; lines of zeros.
     for (const int power : {0, 60, 76, 77, 100, -60, -50, -100}) {
         for (const unsigned planes : {2U, 3U}) {
-            ProductCase one(random, {20, 30, 100, 64}, planes, false, false, ChainStart::kCarry, Draw::kTame);
+            ExactProductCase one(random, {20, 30, 100, 64}, planes, false, false, ChainStart::kCarry,
+                                 Draw::kTame);
             for (std::size_t at = 0; at < one.a.size(); ++at) {
                 const std::size_t line = at / one.s.k;
                 one.a[at] = line % 3 == 0 ? std::ldexp(one.a[at], power) : line % 3 == 1 ? 0.0F : one.a[at];
@@ -203,7 +110,8 @@ TEST_CASE("warpgroups finish sums of any exponent", "[trainer][cuda]") {
 TEST_CASE("large products go to warpgroups by themselves", "[trainer][cuda]") {
     // 33 tiles of 128 × 128, the last ones not whole.
     std::mt19937 random(39);
-    const ProductCase one(random, {380, 1400, 64, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
+    const ExactProductCase one(random, {380, 1400, 64, 16384}, 2, false, false, ChainStart::kZero,
+                               Draw::kTame);
     TestStream stream = test::one_stream();
     REQUIRE(one.is_right(stream));
     REQUIRE_FALSE(stream.faults().any());
@@ -219,9 +127,9 @@ TEST_CASE("a thread block of warpgroups computes tile after tile", "[trainer][cu
     int i = 0;
     for (const I16Shape s : kShapes) {
         for (const unsigned planes : {2U, 3U}) {
-            ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
-                            i % 4 == 3 ? ChainStart::kCarry : ChainStart::kZero,
-                            i % 3 == 0 ? Draw::kWild : Draw::kTame);
+            ExactProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
+                                 i % 4 == 3 ? ChainStart::kCarry : ChainStart::kZero,
+                                 i % 3 == 0 ? Draw::kWild : Draw::kTame);
             if (i % 2 == 0) one.bias = numbers(random, s.n);
             one.compute();
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
@@ -237,137 +145,10 @@ TEST_CASE("a thread block of warpgroups computes tile after tile", "[trainer][cu
     }
 }
 
-TEST_CASE("tiles that are left over are cut so that all processors end together", "[trainer][cuda]") {
-    const auto planned = [](std::uint64_t tiles, std::uint64_t blocks, unsigned processors) {
-        return split_k({tiles, blocks, 1024, 128 * 128}, {.count = processors});
-    };
-    // Gradients of GPT-2's weights over eight sequences on an H100: of 768², 768 × 2304 and 768 × 3072.
-    CHECK((planned(36, 8, 132).whole == 0 && planned(36, 8, 132).together == 3));
-    CHECK(planned(36, 8, 132).parts == 36 * 5);
-    CHECK((planned(108, 8, 132).together == 7 && planned(108, 8, 132).parts == 108));
-    CHECK((planned(144, 8, 132).whole == 132 && planned(144, 8, 132).together == 1));
-    CHECK(planned(144, 8, 132).parts == 12 * 7);
-    // Short blocks of k are not worth a part each.
-    CHECK_FALSE(split_k({36, 512, 64, 128 * 128}, {.count = 132}).cuts());
-    // Nothing is left over, nothing can be cut, or nothing is won.
-    for (const SplitK& none : {planned(264, 8, 132), planned(36, 1, 132), planned(131, 8, 132),
-                               planned(0, 8, 132), planned(36, 0, 132), planned(36, 8, 1), planned(36, 8, 0)})
-        CHECK_FALSE(none.cuts());
-    // A whole tile, or what is left of a cut one, never takes longer than the rest; parts fit into their
-    // room.
-    std::mt19937 random(41);
-    for (int i = 0; i < 2000; ++i) {
-        const std::uint64_t tiles = random() % 400, blocks = 1 + random() % 200;
-        const auto processors = static_cast<unsigned>(1 + random() % 150);
-        const SplitK plan = planned(tiles, blocks, processors);
-        INFO(tiles << " tiles, " << blocks << " blocks, " << processors << " processors");
-        if (!plan.cuts()) continue;
-        const std::uint64_t later = tiles - plan.whole;
-        REQUIRE(plan.whole % processors == 0);
-        REQUIRE(later < processors);
-        REQUIRE(plan.parts == later * (blocks - plan.together));
-        REQUIRE(plan.together * processors >= later * blocks);
-        const bool is_full = (std::uint64_t{plan.parts} + later) * 128 * 128 > kMostPartNumbers;
-        REQUIRE((is_full || (plan.together - 1) * processors < later * blocks));
-        REQUIRE(std::uint64_t{plan.parts} * 128 * 128 <= kMostPartNumbers);
-        REQUIRE(std::uint64_t{plan.parts} * 128 * 128 <=
-                most_part_numbers({tiles + random() % 3, blocks + random() % 3, 1, 128 * 128}, processors));
-    }
-}
-
-TEST_CASE("products that are cut along k have the law's bits", "[trainer][cuda]") {
-    if (!can_try_warpgroups()) return;
-    // Tiles whole and not, all of them cut and some; one block of k left together, and several.
-    struct Cut {
-        I16Shape shape;
-        unsigned processors[2];  // for A of two digits, of three
-    };
-    constexpr Cut kCuts[] = {{{20, 30, 100, 40}, {2, 2}},   {{130, 100, 70, 16}, {3, 3}},
-                             {{129, 200, 150, 33}, {3, 4}}, {{140, 260, 130, 64}, {5, 5}},
-                             {{5, 3, 33, 3}, {4, 4}},       {{257, 97, 200, 70}, {2, 4}}};
-    std::mt19937 random(42);
-    int i = 0;
-    for (const auto& [s, processors_of] : kCuts) {
-        for (const unsigned planes : {2U, 3U}) {
-            const unsigned processors = processors_of[planes - 2];
-            const ProductCase one(random, s, planes, i % 2 == 0, i % 3 == 0,
-                                  i % 2 == 0 ? ChainStart::kCarry : ChainStart::kZero,
-                                  i % 4 < 2 ? Draw::kWild : Draw::kTame);
-            INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes
-                     << ", processors " << processors);
-            bool cuts = false;
-            in_every_order([&](TestStream& stream) {
-                REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-                                     [&](ProductI16Args args) {
-                                         args.split = split_of(args, Mask::kNone, 1, few(processors));
-                                         cuts = args.split.cuts();
-                                         CardFloats parts(part_numbers(args), NAN);
-                                         args.parts = output(parts);
-                                         product_i16(stream, args, Mask::kNone, 1, few(processors));
-                                         test::settle();
-                                     }));
-            });
-            CHECK(cuts);
-            ++i;
-        }
-    }
-}
-
-TEST_CASE("parts are looked at when they are added", "[trainer][cuda]") {
-    if (!can_try_warpgroups()) return;
-    // 9e38 in the last block of k, or in two blocks a half of it each: sums of which only the last is too
-    // large.
-    for (const bool halves : {false, true}) {
-        for (const bool is_there : {true, false}) {
-            std::mt19937 random(43);
-            ProductCase one(random, {20, 30, 100, 40}, 2, false, false, ChainStart::kZero, Draw::kTame);
-            constexpr unsigned kLine = 17, kColumn = 29;
-            const float most = is_there ? halves ? 1.6e19F : 3e19F : 1e19F;
-            for (const unsigned k : {halves ? 50U : 99U, 99U}) {
-                one.a[kLine * one.s.k + k] = most;
-                one.b[k * one.s.n + kColumn] = most;
-            }
-            test::Note note;
-            TestStream stream = test::one_stream();
-            static_cast<void>(
-                one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
-                             [&](ProductI16Args args) {
-                                 args.watch = {note.at(), 7};
-                                 args.split = {.whole = 0, .together = 1, .parts = 2};
-                                 CardFloats parts(part_numbers(args), NAN);
-                                 args.parts = output(parts);
-                                 product_i16(stream, args, Mask::kNone, 1, few(2));
-                                 test::settle();
-                             }));
-            CHECK(note.value() == (is_there ? 7U : kNoOperator));
-        }
-    }
-}
-
-TEST_CASE("a product is cut only where its order allows it", "[trainer][cuda]") {
-    if (!can_try_warpgroups()) return;
-    const DigitPlace place{64, 100, 40, 2};
-    const float bias = 1.0F;
-    const ProductI16Args plain{.a = {.place = place}, .b = {.place = place}};
-    ProductI16Args with_bias = plain, across = plain;
-    with_bias.bias = &bias;
-    across.to.col_stride = 2;
-    CHECK(split_of(plain, Mask::kNone, 1, few(4)).cuts());
-    CHECK_FALSE(split_of(with_bias, Mask::kNone, 1, few(4)).cuts());
-    CHECK_FALSE(split_of(across, Mask::kNone, 1, few(4)).cuts());
-    CHECK_FALSE(split_of(plain, Mask::kNone, 2, few(4)).cuts());
-    CHECK_FALSE(split_of(plain, Mask::kLower, 1, few(4)).cuts());
-    // It costs more than it saves, or there are no products by warpgroups.
-    CHECK_FALSE(split_of(plain, Mask::kNone, 1, {.count = 4}).cuts());
-    CHECK_FALSE(split_of(plain, Mask::kNone, 1, {}).cuts());
-    // Few tiles leave more of a large card idle than large ones are quicker.
-    CHECK_FALSE(split_of(plain, Mask::kNone, 1, all_processors()).cuts());
-}
-
 TEST_CASE("products of digits note what is not finite, wherever it lies", "[trainer][cuda]") {
     std::mt19937 random(40);
     const auto noted = [&](auto kernel, std::size_t at, float value) {
-        ProductCase one(random, {70, 130, 32, 16384}, 2, false, false, ChainStart::kCarry, Draw::kTame);
+        ExactProductCase one(random, {70, 130, 32, 16384}, 2, false, false, ChainStart::kCarry, Draw::kTame);
         if (at < one.before.size()) one.before[at] = value;
         test::Note note;
         TestStream stream = test::one_stream();
@@ -395,7 +176,7 @@ TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
     constexpr float kTwoDigits = 32639 * 0x1p-8F, kThreeDigits = 8355711 * 0x1p-16F;
     for (const unsigned planes : {2U, 3U}) {
         std::mt19937 random(32);
-        ProductCase one(random, {2, 3, 16384 + 40, 16384}, planes, false, true, ChainStart::kZero);
+        ExactProductCase one(random, {2, 3, 16384 + 40, 16384}, planes, false, true, ChainStart::kZero);
         const float most = planes == 2 ? kTwoDigits : kThreeDigits;
         for (std::size_t i = 0; i < one.a.size(); ++i) one.a[i] = i % 5 == 0 && i > 16424 ? -most : most;
         for (float& value : one.b) value = kTwoDigits;
@@ -414,7 +195,7 @@ TEST_CASE("the largest sums of a whole block are exact", "[trainer][cuda]") {
 
 TEST_CASE("operands that are not finite give some bits, the same in every order", "[trainer][cuda]") {
     std::mt19937 random(33);
-    ProductCase one(random, {20, 20, 40, 16384}, 2, false, false, ChainStart::kZero);
+    ExactProductCase one(random, {20, 20, 40, 16384}, 2, false, false, ChainStart::kZero);
     one.a[3] = NAN;
     one.a[50] = INFINITY;
     CardFloats first;
@@ -499,7 +280,7 @@ TEST_CASE("exact products of attention have the law's bits", "[trainer][cuda]") 
 
 TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
     std::mt19937 random(35);
-    const ProductCase one(random, {40, 40, 150, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
+    const ExactProductCase one(random, {40, 40, 150, 16384}, 2, false, false, ChainStart::kZero, Draw::kTame);
     const auto with = [&](auto pack, auto multiply) { return is_found_with(one, pack, multiply); };
     using enum ProductFault;
     REQUIRE_FALSE(with(Pack<Mask::kNone>{}, ProductI16<2, 2, 2, Mask::kNone>{}));
@@ -513,7 +294,7 @@ TEST_CASE("mutants of the i16 product are found", "[trainer][cuda]") {
 
 TEST_CASE("mutants of packing across lines are found", "[trainer][cuda]") {
     std::mt19937 random(37);
-    const ProductCase one(random, {40, 40, 600, 16384}, 2, true, true, ChainStart::kZero, Draw::kTame);
+    const ExactProductCase one(random, {40, 40, 600, 16384}, 2, true, true, ChainStart::kZero, Draw::kTame);
     const auto with = [&](auto pack, auto multiply) { return is_found_with(one, pack, multiply); };
     using enum ProductFault;
     using Product = ProductI16<2, 2, 2, Mask::kNone>;

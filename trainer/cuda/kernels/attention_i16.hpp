@@ -38,7 +38,7 @@ struct AttentionI16 {
             alignas(16) float max[attention::kBlock], sum[attention::kBlock], inverse[attention::kBlock];
             alignas(16) float dot[kSlopes ? attention::kBlock : 4];
         };
-        // Numbers of the block's rows by Of, where they are queries.
+        // Numbers of the block's rows by QueryNumber, where they are queries.
         struct Own {
             attention::FourNumbers rows[attention::kRows];
         };
@@ -84,11 +84,6 @@ struct AttentionI16 {
 
 private:
     using LaneNumbers = attention::LaneNumbers;
-
-    // The place of the lane's token n of a step in its block of 128.
-    static ASSAY_SIMT unsigned in_block(const SimtBlock& block, unsigned step, unsigned n) {
-        return step * attention::kStep + attention::first_in_step(block.lane()) + attention::next_in_step(n);
-    }
 
     // Copies what a block of tokens has of the first operand, or of the second.
     static ASSAY_SIMT void copy_tokens(const SimtBlock& block, const Args& args, const Rows& rows,
@@ -164,12 +159,12 @@ private:
             const unsigned first = b * attention::kBlock + step * attention::kStep;
             const bool whole = rows.meets_all(args, first);
             if (attention::multiply_step(block, rows.digits, tokens, step, held(block), made)) {
-                rows.each_met(block, args, b, step,
-                              [&](unsigned across, unsigned i, unsigned row, unsigned n) {
-                                  const float score = mul_rn(made[across][i], args.scale);
-                                  finite.see(score);
-                                  largest[row].see(score, b * attention::kBlock + in_block(block, step, n));
-                              });
+                rows.each_met(
+                    block, args, b, step, [&](unsigned across, unsigned i, unsigned row, unsigned n) {
+                        const float score = mul_rn(made[across][i], args.scale);
+                        finite.see(score);
+                        largest[row].see(score, b * attention::kBlock + attention::in_block(block, step, n));
+                    });
                 return;
             }
             // Multiplication by a positive number keeps the order. All numbers are finite, and zeros are +0,
@@ -261,7 +256,7 @@ private:
         keep(block, args, rows, args.dot, dot);
         ASSAY_UNROLL
         for (unsigned row = 0; row < 2 && block.lane() % 4 == 0; ++row)
-            own_numbers(block, row).of[static_cast<unsigned>(Of::kDot)] = dot[row];
+            own_numbers(block, row).of[static_cast<unsigned>(QueryNumber::kDot)] = dot[row];
     }
 
     // What kQueryGradient needs of its rows, by one of the four lanes that have them. Then threads have to
@@ -293,12 +288,11 @@ private:
     }
 
     // A number for each of a step's, of the query to which it belongs: a row, or a token.
-    enum class Of : std::uint8_t { kMax, kSum, kInverse, kDot };
-    template <Of kOf>
+    template <QueryNumber kOf>
     static ASSAY_SIMT void numbers_of(const SimtBlock& block, const Rows& rows, unsigned step,
                                       LaneNumbers& all) {
         if constexpr (kTurned) {
-            const float* const from = queries<kOf>(block) + in_block(block, step, 0);
+            const float* const from = queries<kOf>(block) + attention::in_block(block, step, 0);
             float of[8];
             load4(from, of);
             load4(from + attention::next_in_step(4), of + 4);
@@ -311,18 +305,20 @@ private:
                 all[at / 4][at % 4] = own_number<kOf>(block, rows, attention::row_at(at % 4));
         }
     }
-    template <Of kOf>
+    template <QueryNumber kOf>
     static ASSAY_SIMT const float* queries(const SimtBlock& block) {
         const auto& of = block.template shared<Shared>().queries;
-        if constexpr (kOf == Of::kDot) return of.dot;
-        return kOf == Of::kMax ? of.max : kOf == Of::kSum ? of.sum : of.inverse;
+        if constexpr (kOf == QueryNumber::kDot) return of.dot;
+        return kOf == QueryNumber::kMax ? of.max : kOf == QueryNumber::kSum ? of.sum : of.inverse;
     }
-    template <Of kOf>
+    template <QueryNumber kOf>
     static ASSAY_SIMT float own_number(const SimtBlock& block, const Rows& rows, unsigned row) {
         if constexpr (kSlopes) {
             return own_numbers(block, row).of[static_cast<unsigned>(kOf)];
         } else {
-            const auto& of = kOf == Of::kMax ? rows.max : kOf == Of::kSum ? rows.sum : rows.inverse;
+            const auto& of = kOf == QueryNumber::kMax   ? rows.max
+                             : kOf == QueryNumber::kSum ? rows.sum
+                                                        : rows.inverse;
             return row == 0 ? of[0] : of[1];
         }
     }
@@ -336,7 +332,7 @@ private:
         const float factors[2] = {rows.digits.factor(0, has_factor, args.scale),
                                   rows.digits.factor(1, has_factor, args.scale)};
         LaneNumbers max;
-        numbers_of<Of::kMax>(block, rows, step, max);
+        numbers_of<QueryNumber::kMax>(block, rows, step, max);
         ASSAY_UNROLL
         for (unsigned at = 0; at < 16; ++at) {
             float& number = made[at / 4][at % 4];
@@ -363,8 +359,8 @@ private:
         if (most <= static_cast<std::uint32_t>(bits_of(attention::kUsualExponent))) {
             LaneNumbers sum, inverse;
             if constexpr (kDivides) {
-                numbers_of<Of::kSum>(block, rows, step, sum);
-                numbers_of<Of::kInverse>(block, rows, step, inverse);
+                numbers_of<QueryNumber::kSum>(block, rows, step, sum);
+                numbers_of<QueryNumber::kInverse>(block, rows, step, inverse);
             }
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at) {
@@ -383,9 +379,10 @@ private:
             if constexpr (!kDivides) {
                 number = e;
             } else if constexpr (kTurned) {
-                number = div_rn(e, queries<Of::kSum>(block)[in_block(block, step, at / 8 * 4 + at % 4)]);
+                number = div_rn(e, queries<QueryNumber::kSum>(
+                                       block)[attention::in_block(block, step, at / 8 * 4 + at % 4)]);
             } else {
-                number = div_rn(e, own_number<Of::kSum>(block, rows, at / 4 % 2));
+                number = div_rn(e, own_number<QueryNumber::kSum>(block, rows, at / 4 % 2));
             }
         }
         attention::take(block, held(block), step, made);
@@ -424,7 +421,7 @@ private:
             const bool has_factor = multiply_slopes(block, rows, step, made, slope);
             const float factors[2] = {rows.slopes.factor(0, has_factor, 1.0F),
                                       rows.slopes.factor(1, has_factor, 1.0F)};
-            numbers_of<Of::kDot>(block, rows, step, dot);
+            numbers_of<QueryNumber::kDot>(block, rows, step, dot);
             ASSAY_UNROLL
             for (unsigned at = 0; at < 16; ++at) {
                 const unsigned across = at / 4, i = at % 4;

@@ -16,6 +16,9 @@ enum class AttentionOutput : std::uint8_t {
     kKeyGradient,    ///< dK, by the dot products of kQueryGradient
 };
 
+/// What a query has once, whatever it meets.
+enum class QueryNumber : std::uint8_t { kMax, kSum, kInverse, kDot };
+
 /// What a mutant does wrong.
 enum class AttentionFault : std::uint8_t {
     kNone,

@@ -38,6 +38,10 @@ using WeightSums = std::int32_t[3][4][4];
 /// The tokens of a lane in a step: number n of them, 0 to 7, after the lane's first.
 ASSAY_SIMT unsigned first_in_step(unsigned lane) { return lane % 4 * 4; }
 ASSAY_SIMT unsigned next_in_step(unsigned n) { return n / 4 * 16 + n % 4; }
+/// The place of the lane's token n of a step in its block of 128.
+ASSAY_SIMT unsigned in_block(const SimtBlock& block, unsigned step, unsigned n) {
+    return step * kStep + first_in_step(block.lane()) + next_in_step(n);
+}
 /// The token (0 to 7) and the row to which number [across][i] of a step belongs.
 ASSAY_SIMT unsigned token_at(unsigned across, unsigned i) { return across * 2 + i % 2; }
 ASSAY_SIMT unsigned row_at(unsigned i) { return i / 2; }

@@ -60,7 +60,7 @@ public:
         Shared& shared = block.template shared<Shared>();
         const unsigned b = block.y(), first_line = block.x() * kLines + line_of(block, 0);
         const unsigned length = args.place.length(b), last = (length - 1) / kTurn;
-        const Lines of{
+        const ThreadLines of{
             packing::number_at(args.from, block.z(), first_line, b * args.place.block),
             args.from.place.col_stride,
             args.place.lines > first_line ? args.place.lines - first_line : 0,
@@ -104,7 +104,7 @@ private:
     static constexpr unsigned kLineStep = kFours ? 1 : kSide;
 
     // From the thread's first line on.
-    struct Lines {
+    struct ThreadLines {
         const float* from;  // its first number in the block of k
         std::uint64_t stride;
         unsigned lines, length;
@@ -120,7 +120,7 @@ private:
     }
 
     // Zeros beyond the last line and the block's end.
-    static ASSAY_SIMT void load(const SimtBlock& block, const Lines& of, unsigned turn,
+    static ASSAY_SIMT void load(const SimtBlock& block, const ThreadLines& of, unsigned turn,
                                 float (&held)[kPatches][kPatchDigits]) {
         ASSAY_UNROLL
         for (unsigned patch = 0; patch < kPatches; patch += kOwnLines) {
@@ -171,8 +171,8 @@ private:
     }
 
     template <bool kPlain>
-    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const Lines& of, std::uint64_t to,
-                                 unsigned turn, const float (&held)[kPatches][kPatchDigits],
+    static ASSAY_SIMT void store(const SimtBlock& block, const Args& args, const ThreadLines& of,
+                                 std::uint64_t to, unsigned turn, const float (&held)[kPatches][kPatchDigits],
                                  const packing::LineScale (&scales)[kOwnLines]) {
         ASSAY_UNROLL
         for (unsigned patch = 0; patch < kPatches; ++patch) {

@@ -104,7 +104,7 @@ struct ProductI16Wide {
 
     static ASSAY_SIMT void run(const SimtBlock& block, const Args& args) {
         const unsigned works = work_count(args), step = block.grid_x();
-        Ahead ahead(block, args, works);
+        PiecesAhead ahead(block, args, works);
         ASSAY_NO_UNROLL
         for (unsigned stage = 0; stage < kAhead; ++stage) {
             ahead.copy(block, stage);
@@ -190,13 +190,13 @@ private:
     }
 
     // What is copied ahead: the pieces of a piece of work, then those of the next.
-    struct Ahead {
+    struct PiecesAhead {
         PieceCopies<kRows, kPlanesA, kThreads> a;
         PieceCopies<kColumns, kPlanesB, kThreads> b;
         unsigned works, at;  // pieces of work, and the present one
         unsigned left;       // pieces of it that are still to come
 
-        ASSAY_SIMT Ahead(const SimtBlock& block, const Args& args, unsigned count) : works(count) {
+        ASSAY_SIMT PiecesAhead(const SimtBlock& block, const Args& args, unsigned count) : works(count) {
             go_to(block, args, first_work(args, block.x(), block.grid_x(), works));
         }
         /// Copies the next piece of the present work, if there is one.
