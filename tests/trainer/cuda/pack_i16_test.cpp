@@ -80,7 +80,7 @@ public:
         const std::uint64_t pitch = what.pitch, step = what.step;
         view_.place = what.across ? OperandPlace{1, pitch} : OperandPlace{pitch, step};
         const std::uint64_t size = pitch * (what.across ? what.depth : what.lines);
-        // Two matrices that lie apart for each pair, and a third that is the second again.
+        // Of three matrices the first two are one, and the third lies apart.
         view_.place.inner = 3;
         view_.place.sharing = 2;
         view_.place.inner_stride = (size + 3) / 4 * 4 + what.offset * 4;

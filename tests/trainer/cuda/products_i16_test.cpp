@@ -120,7 +120,7 @@ TEST_CASE("large products go to warpgroups by themselves", "[trainer][cuda]") {
 TEST_CASE("a thread block of warpgroups computes tile after tile", "[trainer][cuda]") {
     if (!can_try_warpgroups()) return;
     // Rows that begin at even places, at odd ones; blocks of k: one, which is short or long, and several;
-    // seven tiles and more for two thread blocks.
+    // five to eight tiles for one thread block, and for three.
     constexpr I16Shape kShapes[] = {{200, 384, 100, 16384}, {192, 385, 70, 16384}, {70, 517, 330, 16384},
                                     {330, 131, 20, 16384},  {200, 400, 100, 40},   {130, 385, 90, 64}};
     std::mt19937 random(44);
@@ -134,14 +134,59 @@ TEST_CASE("a thread block of warpgroups computes tile after tile", "[trainer][cu
             one.compute();
             INFO(s.m << "x" << s.n << "x" << s.k << " in blocks of " << s.block << ", digits " << planes);
             in_every_order([&](TestStream& stream) {
-                REQUIRE(one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
+                for (const unsigned processors : {1U, 3U}) {
+                    REQUIRE(
+                        one.is_right([&](const PackArgs& args) { pack_i16(stream, args, Mask::kNone, 1); },
                                      [&](const ProductI16Args& args) {
-                                         product_i16(stream, args, Mask::kNone, 1, few(1));
+                                         product_i16(stream, args, Mask::kNone, 1, few(processors));
                                          test::settle();
                                      }));
+                }
             });
             ++i;
         }
+    }
+}
+
+TEST_CASE("a thread block of warpgroups leaves out masked tiles", "[trainer][cuda]") {
+    if (!can_try_warpgroups()) return;
+    // Three by three tiles of two heads, of which a thread block computes all or every other one; rows of
+    // scores that begin at even places, at odd ones.
+    for (const unsigned tokens : {300U, 301U}) {
+        constexpr unsigned kHeads = 2, kDim = 20;
+        std::mt19937 random(46 + tokens);
+        const CardFloats queries = numbers(random, std::size_t{kHeads} * tokens * kDim);
+        const CardFloats keys = numbers(random, std::size_t{kHeads} * tokens * kDim);
+        const std::size_t square = std::size_t{tokens} * tokens;
+        CardFloats wanted(kHeads * square, 7.0F);
+        for (unsigned head = 0; head < kHeads; ++head) {
+            const float* const q = queries.data() + std::size_t{head} * tokens * kDim;
+            const float* const k = keys.data() + std::size_t{head} * tokens * kDim;
+            CardFloats all(square, 0.0F);
+            arithmetic::exact_product({tokens, tokens, kDim}, {2, 2, 16384}, {q, kDim, 1}, {k, 1, kDim},
+                                      ChainStart::kZero, all.data(), tokens);
+            for (unsigned i = 0; i < tokens; ++i)
+                for (unsigned j = 0; j <= i; ++j)
+                    wanted[head * square + std::size_t{i} * tokens + j] =
+                        all[std::size_t{i} * tokens + j] * 0.25F;
+        }
+        in_every_order([&](TestStream& stream) {
+            PackedOperand q({tokens, kDim, 16384, 2}, kHeads), k({tokens, kDim, 16384, 2}, kHeads);
+            const OperandPlace heads{kDim, 1, std::uint64_t{tokens} * kDim, 0, 1, 1};
+            pack_i16(stream, q.into({queries.data(), heads}), Mask::kNone, kHeads);
+            pack_i16(stream, k.into({keys.data(), heads}), Mask::kNone, kHeads);
+            for (const unsigned processors : {1U, 2U}) {
+                CardFloats scores(kHeads * square, 7.0F);
+                product_i16(stream,
+                            {.a = q.digits(),
+                             .b = k.digits(),
+                             .c = output(scores),
+                             .to = {tokens, 1, square, 0, 1, 1},
+                             .scale = 0.25F},
+                            Mask::kLower, kHeads, few(processors));
+                REQUIRE(same(scores, wanted));
+            }
+        });
     }
 }
 

@@ -90,6 +90,21 @@ struct MixedWarp : Base {
         args.out.set(block.thread(), d[0]);
     }
 };
+// A lane that waits for its warp, or asks it, while the others do something else.
+template <bool kAsks>
+struct MixedMeeting : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        std::int32_t found = 1;
+        if (block.lane() != 3) {
+            found = block.shfl_xor(1, 1);
+        } else if (kAsks) {
+            found = block.any(true) ? 1 : 0;
+        } else {
+            block.sync_warp();
+        }
+        args.out.set(block.thread(), found);
+    }
+};
 struct Undeclared : Base {
     static constexpr bool kWaits = false;
     static void run(const SimtBlock& block, const Args& args) {
@@ -167,7 +182,44 @@ struct Misaligned : Base {
         block.wait_copies<0>();
     }
 };
+// Four numbers at an address of one: loaded, put into shared memory, or stored as outputs.
+enum class Access : std::uint8_t { kLoad, kStore, kOutput };
+template <Access kAccess>
+struct MisalignedFour : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        if (block.thread() != 0) return;
+        alignas(16) float four[5] = {};
+        if constexpr (kAccess == Access::kLoad) load4(four + 1, four);
+        if constexpr (kAccess == Access::kStore) store4(four + 1, four);
+        if constexpr (kAccess == Access::kOutput) {
+            // A vector's memory begins at an address of four numbers.
+            const std::int32_t ones[4] = {1, 1, 1, 1};
+            args.out.set4(1, ones);
+        }
+    }
+};
+// Whether a lane of the warp has the first number, which its neighbour put into shared memory; and how many
+// blocks there are.
+struct Vote : Base {
+    static void run(const SimtBlock& block, const Args& args) {
+        auto& shared = block.shared<Shared>();
+        shared.numbers[block.thread()] = args.in[block.thread()];
+        block.sync_warp();
+        const bool found = block.any(shared.numbers[block.thread() ^ 1U] == args.in[0]);
+        args.out.set(block.x() * 64 + block.thread(),
+                     (found ? 100 : 0) + static_cast<std::int32_t>(block.grid_x()));
+    }
+};
 }  // namespace
+
+TEST_CASE("lanes of a warp wait for one another, and vote", "[trainer][cuda]") {
+    const Integers in = counted(64);
+    in_every_order([&](KernelStream& stream) {
+        Integers out(128);
+        launch<Vote>({2}, stream, {in.data(), output(out), 0});
+        for (std::size_t i = 0; i < out.size(); ++i) REQUIRE(out[i] == (i % 64 < 32 ? 102 : 2));
+    });
+}
 
 TEST_CASE("every broken rule of the machine is counted under its name", "[trainer][cuda]") {
     const Integers in = counted(64);
@@ -183,9 +235,14 @@ TEST_CASE("every broken rule of the machine is counted under its name", "[traine
     REQUIRE(count(LeftBarrier{}, FaultKind::kLeftBarrier) == 1);
     REQUIRE(count(LeftLanes{}, FaultKind::kLeftBarrier) == 1);
     REQUIRE(count(MixedWarp{}, FaultKind::kMixedWarp) == 2);
+    REQUIRE(count(MixedMeeting<false>{}, FaultKind::kMixedWarp) == 2);
+    REQUIRE(count(MixedMeeting<true>{}, FaultKind::kMixedWarp) == 2);
     REQUIRE(count(Undeclared{}, FaultKind::kWaitUndeclared) == 64);
     REQUIRE(count(Copied<true, false>{}, FaultKind::kLeftCopies) == 64);
     REQUIRE(count(Misaligned{}, FaultKind::kMisaligned) == 64);
+    REQUIRE(count(MisalignedFour<Access::kLoad>{}, FaultKind::kMisaligned) == 1);
+    REQUIRE(count(MisalignedFour<Access::kStore>{}, FaultKind::kMisaligned) == 1);
+    REQUIRE(count(MisalignedFour<Access::kOutput>{}, FaultKind::kMisaligned) == 1);
     REQUIRE(count(Reverse<true>{}, FaultKind::kTwoWrites) == 0);
     REQUIRE(count(Reverse<true>{}, FaultKind::kMisaligned) == 0);
 }

@@ -12,7 +12,7 @@ inline namespace ASSAY_MACHINE {
 
 /// The blocks of k of a product in large tiles.
 enum class WideBlocks : std::uint8_t {
-    kOne,      ///< a single one, which is added to nothing
+    kOne,      ///< a single one, added to +0
     kSeveral,  ///< any number, added in shared memory
     kCut,      ///< the same, as `args.split` says
 };
@@ -36,7 +36,7 @@ struct ProductI16Wide {
     // Pieces of k in shared memory: two that are multiplied, the others copied ahead.
     static constexpr unsigned kStages = kOne ? 6 : kCut && kPlanesA == 2 ? 5 : 4, kAhead = kStages - 2;
     static constexpr unsigned kWords = kPieceWords;  // of a line of a tile in a plane
-    static_assert(kColumns % 32 == 0 && kColumns <= kThreads);
+    static_assert(kColumns % 32 == 0 && (!kOne || kPlanesA == 2));
 
     using Args = ProductI16Args;
     struct Shared {
@@ -56,7 +56,7 @@ struct ProductI16Wide {
         visit(args.c);
         visit(args.parts);
     }
-    /// As many thread blocks as there are pieces of work, or as the card computes at a time (0: not known).
+    /// At most `at_a_time` thread blocks for each matrix; 0: one for each piece of work.
     static Grid grid(const Args& args, unsigned matrices, unsigned at_a_time = 0) {
         const unsigned works = work_count(args);
         // A cut is planned for thread blocks that a card begins as others end.

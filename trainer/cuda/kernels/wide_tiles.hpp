@@ -8,9 +8,8 @@
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// The part of a tile's lines that a thread copies to shared memory: sixteen bytes of a piece in one plane
-/// or, if a thread block has no threads for all planes, in each of them; of lines kPitch apart. Neighbouring
-/// threads copy what lies side by side.
+/// The part of a tile's lines that a thread copies to shared memory: with two planes sixteen bytes of one
+/// plane's piece of every kPitch-th line, with three of all planes. REQUIRES lines of less than 2^25 words.
 template <unsigned kLines, unsigned kPlanes, unsigned kThreads>
 struct PieceCopies {
     static constexpr unsigned kOwnPlanes = kPlanes == 2 ? 1 : kPlanes;  // of a thread
@@ -48,14 +47,15 @@ struct PieceCopies {
     }
     /// Copies a piece of all lines, zeros for missing ones, and goes on to the next.
     ASSAY_SIMT void copy(const SimtBlock& block, std::uint32_t (&to)[kPlanes][kLines * kPieceWords]) {
+        static_assert(kLines % kPitch == 0);
+        std::uint32_t* const tile = to[0];
         ASSAY_UNROLL
         for (unsigned line = 0; line < kLines; line += kPitch) {
-            if (kLines % kPitch != 0 && Own(block.thread()).line + line >= kLines) continue;
             const bool valid = line < count;
             const std::uint32_t* const from = next + (valid ? line / kPitch * pitch : 0U);
             ASSAY_UNROLL
             for (unsigned plane = 0; plane < kOwnPlanes; ++plane)
-                block.copy16(&to[0][own + line * kPieceWords + plane * kLines * kPieceWords],
+                block.copy16(tile + own + line * kPieceWords + plane * kLines * kPieceWords,
                              from + plane * kPieceWords, valid);
         }
         next += kPlanes * kPieceWords;

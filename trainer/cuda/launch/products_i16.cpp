@@ -13,23 +13,21 @@ void start(LaunchStream stream, const Args& args, unsigned matrices) {
     launch<Kernel>(Kernel::grid(args, matrices), stream, args);
 }
 
-// Large tiles are used if there are so many for a quarter of those that a card computes at a time. With
-// fewer, idle multiprocessors cost more than large tiles save.
-bool fills(std::uint64_t blocks, unsigned at_a_time) { return blocks >= at_a_time / 4; }
+// Large tiles are used if at least a quarter of the card's multiprocessors get one. With fewer, idle
+// multiprocessors cost more than large tiles save.
+bool fills(std::uint64_t blocks, unsigned processors) { return blocks >= processors / 4; }
 
 // Of the tiles that suit operands of A with so many planes.
 template <unsigned kPlanesA, Mask kMask = Mask::kNone, WideBlocks kKind = WideBlocks::kSeveral>
 using Wide = ProductI16Wide<kPlanesA, kPlanesA == 3 ? 96 : 128, kMask, kKind>;
 
-// A multiprocessor computes several tiles at a time, each with a thread block: for all it is a processor.
-Processors tiles_at_a_time(Processors processors) {
-    static_assert(Wide<2>::kBlocks == Wide<3>::kBlocks);
-    processors.count *= Wide<2>::kBlocks;
-    return processors;
-}
+// A multiprocessor computes one tile at a time, as split_k() plans.
+static_assert(Wide<2>::kBlocks == 1 && Wide<3>::kBlocks == 1);
 
 bool can_be_wide(const ProductI16Args& args, const Processors& processors) {
-    return processors.count != 0 && args.a.place.depth != 0 && args.to.col_stride == 1;
+    constexpr std::uint64_t kMostLineWords = std::uint64_t{1} << 25U;  // PieceCopies
+    return processors.count != 0 && args.a.place.depth != 0 && args.to.col_stride == 1 &&
+           args.a.place.line_words() < kMostLineWords && args.b.place.line_words() < kMostLineWords;
 }
 
 TileCounts tile_counts(const ProductI16Args& args) {
@@ -39,7 +37,7 @@ TileCounts tile_counts(const ProductI16Args& args) {
 template <class Kernel>
 void start_wide(LaunchStream stream, const ProductI16Args& args, unsigned matrices,
                 const Processors& processors) {
-    launch<Kernel>(Kernel::grid(args, matrices, tiles_at_a_time(processors).count), stream, args);
+    launch<Kernel>(Kernel::grid(args, matrices, processors.count), stream, args);
 }
 
 template <unsigned kPlanesA>
@@ -93,8 +91,7 @@ void choose(LaunchStream stream, const ProductI16Args& args, unsigned matrices,
             const Processors& processors) {
     if constexpr (kMask == Mask::kNone || kMask == Mask::kLower) {
         const bool is_one = args.a.place.blocks() == 1 && !args.carry;
-        if (can_be_wide(args, processors) &&
-            fills(tile_counts(args).tiles * matrices, tiles_at_a_time(processors).count)) {
+        if (can_be_wide(args, processors) && fills(tile_counts(args).tiles * matrices, processors.count)) {
             if constexpr (kPlanesA == 2) {
                 if (is_one)
                     return start_wide<Wide<2, kMask, WideBlocks::kOne>>(stream, args, matrices, processors);
@@ -128,8 +125,7 @@ SplitK split_of(const ProductI16Args& args, Mask mask, unsigned matrices, const 
     if (mask != Mask::kNone || matrices != 1 || args.bias != nullptr || !can_be_wide(args, processors))
         return {};
     const TileCounts counts = tile_counts(args);
-    const Processors tiles = tiles_at_a_time(processors);
-    return fills(counts.tiles * counts.blocks, tiles.count) ? split_k(counts, tiles) : SplitK{};
+    return fills(counts.tiles * counts.blocks, processors.count) ? split_k(counts, processors) : SplitK{};
 }
 
 std::uint64_t part_numbers(const ProductI16Args& args) {
@@ -138,9 +134,8 @@ std::uint64_t part_numbers(const ProductI16Args& args) {
 
 std::uint64_t most_part_numbers(const DigitPlace& a, const DigitPlace& b, unsigned processors) {
     const TileCounts counts = tile_counts({.a = {.place = a}, .b = {.place = b}});
-    const unsigned tiles = tiles_at_a_time({.count = processors}).count;
-    if (tiles == 0 || !fills(counts.tiles * counts.blocks, tiles)) return 0;
-    return most_part_numbers(counts, tiles);
+    if (processors == 0 || !fills(counts.tiles * counts.blocks, processors)) return 0;
+    return most_part_numbers(counts, processors);
 }
 
 void product_i16(LaunchStream stream, const ProductI16Args& args, Mask mask, unsigned matrices,

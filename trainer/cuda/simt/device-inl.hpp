@@ -59,7 +59,7 @@ ASSAY_SIMT std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned w
     return __byte_perm(a, b, which);
 }
 
-/// The same number, of which the compiler does not know that. What is made of it is computed anew each time
+/// Returns `a` in a way that the compiler cannot see through. What is made of it is computed anew each time
 /// and takes no registers in between.
 ASSAY_SIMT unsigned recomputed(unsigned a) {
     asm volatile("" : "+r"(a));
@@ -251,8 +251,8 @@ public:
         asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
 #endif
     }
-    /// Keeps the compiler from moving accesses to the sums across it. Call it before wgmma_begin and after
-    /// wgmma_wait.
+    /// Keeps the compiler from moving accesses to the sums across it. Call it before the first product and
+    /// after the last wait.
     template <unsigned words>
     ASSAY_SIMT void wgmma_hold(std::int32_t (&d)[words]) const {
         ASSAY_UNROLL

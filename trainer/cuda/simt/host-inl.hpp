@@ -89,10 +89,19 @@ inline unsigned recomputed(unsigned a) { return a; }
 /// Whether the address is aligned for two numbers, or for four (load4).
 inline bool is_aligned8(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 8 == 0; }
 inline bool is_aligned16(const float* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
+/// Accesses of four numbers at addresses where a card would fail, by any thread so far.
+inline std::atomic<std::uint64_t> misaligned_accesses{0};
+
 /// Loads four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
-inline void load4(const float* from, float* to) { std::memcpy(to, from, 4 * sizeof(float)); }
+inline void load4(const float* from, float* to) {
+    if (!is_aligned16(from)) ++misaligned_accesses;
+    std::memcpy(to, from, 4 * sizeof(float));
+}
 /// Stores four neighbouring numbers. REQUIRES an address aligned to 16 bytes.
-inline void store4(float* to, const float* from) { std::memcpy(to, from, 4 * sizeof(float)); }
+inline void store4(float* to, const float* from) {
+    if (!is_aligned16(to)) ++misaligned_accesses;
+    std::memcpy(to, from, 4 * sizeof(float));
+}
 
 /// Loads a number, or four at an address aligned to 16 bytes, that nobody writes while the kernel runs.
 inline float read(const float* from) { return *from; }
@@ -116,14 +125,14 @@ struct OutputArray {
     /// Stores two numbers. REQUIRES an address aligned to 8 bytes.
     void set2(std::uint64_t i, T first, T second) const {
         const bool aligned = reinterpret_cast<std::uintptr_t>(data + i) % 8 == 0;
-        if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
+        if (faults != nullptr && !aligned) faults->add(FaultKind::kMisaligned);
         set(i, first);
         set(i + 1, second);
     }
     /// Stores four words or numbers. REQUIRES an address aligned to 16 bytes.
     void set4(std::uint64_t i, const T (&values)[4]) const {
         const bool aligned = reinterpret_cast<std::uintptr_t>(data + i) % 16 == 0;
-        if (faults != nullptr && !aligned) faults->add(FaultKind::kOutsideOutput);
+        if (faults != nullptr && !aligned) faults->add(FaultKind::kMisaligned);
         for (unsigned at = 0; at < 4; ++at) set(i + at, values[at]);
     }
     T get(std::uint64_t i) const { return data[i]; }
@@ -163,7 +172,9 @@ void run_kernel(Grid grid, KernelStream& stream, typename Kernel::Args args) {
         .threads = Kernel::kThreads,
         .shared_bytes = sizeof(typename Kernel::Shared),
         .waits = Kernel::kWaits};
+    const std::uint64_t misaligned = misaligned_accesses;
     run_grid(grid, stream, kernel);
+    if (misaligned_accesses != misaligned) stream.faults().add(FaultKind::kMisaligned);
 }
 
 /// The same, now or when the stream's owner runs deferred launches.

@@ -13,7 +13,7 @@ inline namespace ASSAY_MACHINE {
 class BlockRunner;
 
 /// Operations that the lanes of a warp do together.
-enum class WarpOperation : std::uint8_t { kNone, kShuffle, kMultiply, kLoad };
+enum class WarpOperation : std::uint8_t { kNone, kShuffle, kMultiply, kLoad, kVote, kWait };
 
 /// A lane's operands in an operation of its warp.
 struct LaneWords {
@@ -45,7 +45,7 @@ public:
     }
     void sync() const;
     /// Waits for the other lanes of the warp.
-    void sync_warp() const { static_cast<void>(exchange(0U, lane())); }
+    void sync_warp() const { static_cast<void>(meet(WarpOperation::kWait, {})); }
 
     /// The value of the lane `lanes` higher; its own value when there is no such lane.
     template <class T>
@@ -82,9 +82,8 @@ public:
     };
     [[nodiscard]] WgmmaTile wgmma_tile(const std::uint32_t* tile) const { return {tile}; }
     /// d += a · b of a warpgroup, 64×32 by 32×(2·words) digits, done at wgmma_wait. `step` chooses 32 of 64
-    /// k. With g = lane / 4 and t = lane % 4 a lane of warp w holds of D numbers (16w + g, 8j + 2t), (16w +
-    /// g, 8j
-    /// + 2t + 1), and the same of row 16w + g + 8, one j after another (PTX ISA, wgmma.m64nNk32).
+    /// k. With g = lane / 4 and t = lane % 4 a lane of warp w holds of D numbers (16w + g, 8j + 2t), its
+    /// right neighbour, and the same of row 16w + g + 8, one j after another (PTX ISA, wgmma.m64nNk32).
     template <unsigned words>
     void wgmma_s8(std::int32_t (&d)[words], WgmmaTile a, WgmmaTile b, unsigned step) const {
         begin_product(d, words, a.start, b.start, step);

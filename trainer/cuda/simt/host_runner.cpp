@@ -184,7 +184,7 @@ const LaneWords* SimtBlock::meet(WarpOperation operation, const LaneWords& mine)
 bool SimtBlock::any(bool is_so) const {
     LaneWords mine;
     mine.words[0] = is_so ? 1 : 0;
-    const LaneWords* const all = meet(WarpOperation::kShuffle, mine);
+    const LaneWords* const all = meet(WarpOperation::kVote, mine);
     return std::any_of(all, all + kWarp, [](const LaneWords& one) { return one.words[0] != 0; });
 }
 
@@ -373,7 +373,7 @@ bool SimtFaults::any() const {
 std::string SimtFaults::to_text() const {
     constexpr std::array<const char*, kFaultKinds> kNames = {
         "left barriers",  "mixed warps",    "undeclared waits", "left copies",      "second writes",
-        "writes outside", "moved operands", "grids too large",  "misaligned copies"};
+        "writes outside", "moved operands", "grids too large",  "misaligned accesses"};
     std::string text;
     for (std::size_t i = 0; i < kFaultKinds; ++i) {
         if (counts_[i] == 0) continue;

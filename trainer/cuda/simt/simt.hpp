@@ -14,17 +14,17 @@
 // launch<K>(grid, stream, args) starts it. A launch writes every number of an OutputArray at most once.
 // Functions that threads call are ASSAY_SIMT; those that launching code calls, too, are ASSAY_BOTH.
 //
-// SimtBlock has x(), y(), z() (its place in the grid), thread(), lane(), warp(), shared<Shared>(), sync(),
-// shfl_down(value, lanes), shfl(value, lane) and shfl_xor(value, lanes) of 32-bit numbers, mma_s8,
-// load_matrices, atomic_min, copy4 and copy16. Copies go from memory to shared memory. commit_copies() makes
-// a group of them; wait_copies<n>() waits for all but the last n groups. Copies that are not `valid` write
-// zeros. All lanes of a warp take part in a warp's operation.
+// SimtBlock has x(), y(), z() (its place in the grid), grid_x(), thread(), lane(), warp(), shared<Shared>(),
+// sync(), sync_warp(), shfl_down(value, lanes), shfl(value, lane) and shfl_xor(value, lanes) of 32-bit
+// numbers, any(bool) of a warp, mma_s8, load_matrices, atomic_min, copy4 and copy16. Copies go from memory to
+// shared memory. commit_copies() makes a group of them; wait_copies<n>() waits for all but the last n groups.
+// Copies that are not `valid` write zeros. All lanes of a warp take part in a warp's operation.
 //
 // If has_wgmma(), a warpgroup (four consecutive warps from a multiple of four on) can multiply tiles in
-// shared memory: wgmma_begin(), wgmma_s8, wgmma_commit(), and wgmma_wait<n>() for all but the last n groups.
-// Until that wait no thread may change the tiles or read the sums; wgmma_hold(sums) tells the compiler so,
-// before the first product and after the last wait. share_with_wgmma() comes between a thread's writes or
-// copies to a tile and the barrier before its product.
+// shared memory: wgmma_begin(), wgmma_s8 of wgmma_tile()s, wgmma_commit(), and wgmma_wait<n>() for all but
+// the last n groups. Until that wait no thread may change the tiles or read the sums; wgmma_hold(sums) tells
+// the compiler so, before the first product and after the last wait. share_with_wgmma() comes between a
+// thread's writes or copies to a tile and the barrier before its product.
 #pragma once
 
 #include <cstdint>
