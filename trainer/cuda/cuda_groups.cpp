@@ -4,6 +4,7 @@
 // only the maximum and the sum of each row of a square are kept; the backward pass computes the same
 // probabilities again.
 #include <algorithm>
+#include <vector>
 
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/loss.hpp"

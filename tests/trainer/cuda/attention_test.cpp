@@ -352,7 +352,8 @@ TEST_CASE("a sum of digits of 32 bits becomes the law's float", "[trainer][cuda]
     bool all = true;
     const auto check = [&all](std::int32_t lo, std::int32_t mid, std::int32_t hi) {
         const std::int64_t sum = std::int64_t{hi} * 65536 + std::int64_t{mid} * 256 + lo;
-        all = all && attention::sum_to_float(lo, mid, attention::kRaised + hi) == static_cast<float>(sum);
+        all = all && bits_of(attention::sum_to_float(lo, mid, attention::kRaised + hi)) ==
+                         bits_of(static_cast<float>(sum));
     };
     constexpr std::int32_t kMost = 128 * 128 * 128;  // of 128 products of digits
     for (const std::int32_t lo : {-kMost, -1, 0, 1, kMost})

@@ -248,6 +248,50 @@ TEST_CASE("cross-entropy of rows in shared memory has the law's bits, wherever a
     }
 }
 
+TEST_CASE("the longest rows that fit, and the next, have the law's bits", "[trainer][cuda]") {
+    constexpr std::size_t kMost = LossBlocks<true>::kMostCols;
+    const LogitsCase longest(1, kMost);
+    TestStream stream = test::one_stream();
+    // Where the fewest places are left behind it.
+    CardFloats own(3 + kMost), loss(1);
+    std::copy(longest.logits.begin(), longest.logits.end(), own.begin() + 3);
+    LossRowsArgs args = longest.args(own, loss);
+    args.logits.data = own.data() + 3;
+    args.logits.count = kMost;
+    loss_rows(stream, true, args);
+    REQUIRE(same(loss, longest.losses));
+    REQUIRE(same(CardFloats(own.begin() + 3, own.end()), longest.gradient));
+    const LogitsCase longer(2, kMost + 1);
+    REQUIRE(longer.is_right(true, [&](const LossRowsArgs& with) { loss_rows(stream, true, with); }));
+    REQUIRE_FALSE(stream.faults().any());
+}
+
+TEST_CASE("rows whose largest logits are zeros of both signs have the law's bits", "[trainer][cuda]") {
+    const LogitsCase one(5, 700);
+    in_every_order([&](TestStream& stream) {
+        for (const std::size_t target : {3U, 4U}) {
+            CardFloats logits[2], loss[2];
+            for (unsigned i = 0; i < 2; ++i) {
+                logits[i] = one.logits;
+                loss[i] = one.losses;
+                for (float& logit : logits[i]) logit = -std::fabs(logit) - 1.0F;
+                for (std::size_t row = 0; row < loss[i].size(); ++row) {
+                    logits[i][row * one.cols + 3] = row % 2 == 0 ? -0.0F : 0.0F;
+                    logits[i][row * one.cols + 4] = row % 2 == 0 ? 0.0F : -0.0F;
+                }
+                test::CardVector<std::uint32_t> targets(loss[i].size(), static_cast<std::uint32_t>(target));
+                LossRowsArgs args = one.args(logits[i], loss[i]);
+                args.targets = targets.data();
+                if (i == 0) start<LossRows<true>>(stream, args);
+                if (i == 1) start<LossBlocks<true>>(stream, args);
+                test::settle();
+            }
+            REQUIRE(same(logits[0], logits[1]));
+            REQUIRE(same(loss[0], loss[1]));
+        }
+    });
+}
+
 TEST_CASE("cross-entropy of rows in shared memory notes what the other kernel notes", "[trainer][cuda]") {
     const LogitsCase one(5, 700);
     in_every_order([&](TestStream& stream) {

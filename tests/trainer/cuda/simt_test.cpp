@@ -183,15 +183,15 @@ struct Misaligned : Base {
     }
 };
 // Four numbers at an address of one: loaded, put into shared memory, or stored as outputs.
-enum class Access : std::uint8_t { kLoad, kStore, kOutput };
-template <Access kAccess>
+enum class FourAccess : std::uint8_t { kLoad, kStore, kOutput };
+template <FourAccess kAccess>
 struct MisalignedFour : Base {
     static void run(const SimtBlock& block, const Args& args) {
         if (block.thread() != 0) return;
         alignas(16) float four[5] = {};
-        if constexpr (kAccess == Access::kLoad) load4(four + 1, four);
-        if constexpr (kAccess == Access::kStore) store4(four + 1, four);
-        if constexpr (kAccess == Access::kOutput) {
+        if constexpr (kAccess == FourAccess::kLoad) load4(four + 1, four);
+        if constexpr (kAccess == FourAccess::kStore) store4(four + 1, four);
+        if constexpr (kAccess == FourAccess::kOutput) {
             // A vector's memory begins at an address of four numbers.
             const std::int32_t ones[4] = {1, 1, 1, 1};
             args.out.set4(1, ones);
@@ -240,9 +240,9 @@ TEST_CASE("every broken rule of the machine is counted under its name", "[traine
     REQUIRE(count(Undeclared{}, FaultKind::kWaitUndeclared) == 64);
     REQUIRE(count(Copied<true, false>{}, FaultKind::kLeftCopies) == 64);
     REQUIRE(count(Misaligned{}, FaultKind::kMisaligned) == 64);
-    REQUIRE(count(MisalignedFour<Access::kLoad>{}, FaultKind::kMisaligned) == 1);
-    REQUIRE(count(MisalignedFour<Access::kStore>{}, FaultKind::kMisaligned) == 1);
-    REQUIRE(count(MisalignedFour<Access::kOutput>{}, FaultKind::kMisaligned) == 1);
+    REQUIRE(count(MisalignedFour<FourAccess::kLoad>{}, FaultKind::kMisaligned) == 1);
+    REQUIRE(count(MisalignedFour<FourAccess::kStore>{}, FaultKind::kMisaligned) == 1);
+    REQUIRE(count(MisalignedFour<FourAccess::kOutput>{}, FaultKind::kMisaligned) == 1);
     REQUIRE(count(Reverse<true>{}, FaultKind::kTwoWrites) == 0);
     REQUIRE(count(Reverse<true>{}, FaultKind::kMisaligned) == 0);
 }

@@ -116,6 +116,18 @@ TEST_CASE("many matrices at a time have the sums of each, wherever they begin", 
         more[40] = {.rows = 1, .cols = 33, .g = broken.data(), .first = more[40].first, .index = 40};
         square_tiles(stream, std::span(more).subspan(40, 1), output(sums), diverged.at());
         REQUIRE(diverged.value() == 40);
+        // One of many, in the first launch or the second.
+        for (const std::size_t i : {std::size_t{17}, kMatrices - 1}) {
+            const SquareMatrix& one = matrices[i];
+            CardFloats own(one.g, one.g + one.rows * one.cols);
+            own.back() = -INFINITY;
+            std::vector<SquareMatrix> all = matrices;
+            all[i].g = own.data();
+            test::Note note;
+            CardFloats of_all(wanted.size());
+            square_tiles(stream, all, output(of_all), note.at());
+            REQUIRE(note.value() == i);
+        }
     });
 }
 

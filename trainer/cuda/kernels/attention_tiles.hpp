@@ -27,8 +27,12 @@ struct DigitTile {
     alignas(16) std::uint32_t words[kTileWords];
     alignas(16) std::int32_t exponents[kBlock];  // of each token, or of each number; see make_factors
     // The least nearness of each 32 of them, which lies where the words of a line end.
-    [[nodiscard]] ASSAY_SIMT unsigned near(unsigned i) const { return words[kPitch - kBlock / kStep + i]; }
-    ASSAY_SIMT void set_near(unsigned i, unsigned least) { words[kPitch - kBlock / kStep + i] = least; }
+    [[nodiscard]] ASSAY_SIMT unsigned near(unsigned i) const { return words[kFirstNear + i]; }
+    ASSAY_SIMT void set_near(unsigned i, unsigned least) { words[kFirstNear + i] = least; }
+
+private:
+    static constexpr unsigned kFirstNear = kPitch - kBlock / kStep;
+    static_assert(kFirstNear >= kPieceWords);
 };
 /// A lane's numbers of a step: [n-tile of eight columns][row, column].
 using LaneNumbers = float[4][4];
@@ -184,7 +188,8 @@ ASSAY_SIMT void take(const SimtBlock& block, const HeldNumbers& held, unsigned s
     }
 }
 
-/// Adds the products of the warp's rows with eight tokens to their sums by weight, that begin anywhere.
+/// Adds the products of 32 numbers (`half` 0 or 1) of the warp's rows with eight tokens, group `across` of
+/// the step that begins at `own`, to the sums by weight in sums[…][to].
 ASSAY_SIMT void multiply_tokens(const SimtBlock& block, const RowDigits& rows, unsigned half,
                                 const std::uint32_t* own, unsigned across, WeightSums& sums, unsigned to) {
     std::uint32_t words[4];
@@ -273,6 +278,7 @@ struct WeightDigits {
             own_near = other < own_near ? other : own_near;
         }
         near = least_nearness(block, own_near);
+        // Of rows that are far they mean nothing.
         const float factors[2] = {power_of_two(-exponents[0]), power_of_two(-exponents[1])};
         ASSAY_NO_UNROLL
         for (unsigned step = 0; step < kSteps; ++step) {
@@ -332,8 +338,8 @@ ASSAY_SIMT unsigned number_at(unsigned lane, unsigned across, unsigned i) {
     return across * 8 + lane % 4 * 2 + i % 2;
 }
 
-/// Adds the products of the weights with eight numbers of a head, the first of which is at `own`, along a
-/// block of 128 tokens to their sums by weight.
+/// Adds the products of a step's weights (`left`) with eight numbers of a head, the first of which is at
+/// `own`, to the sums by weight in sums[…][to].
 ASSAY_SIMT void multiply_numbers(const SimtBlock& block, unsigned step, const std::uint32_t (&left)[2][4],
                                  const std::uint32_t* own, WeightSums& sums, unsigned to) {
     std::uint32_t words[4];

@@ -47,12 +47,12 @@ struct LossBlocks {
     static constexpr unsigned kWarps = kThreads / kWarp;
     static constexpr unsigned kBlocks = 1;
     static constexpr bool kWaits = true;
-    static constexpr unsigned kQuads = 56 * 256;
+    static constexpr unsigned kQuads = 56 * 256;  // 224 of the 227 KiB that a block may have
     /// The longest row that fits wherever it begins between two addresses of 16 bytes.
     static constexpr std::uint64_t kMostCols = 4 * kQuads - 3;
     using Args = LossRowsArgs;
     struct Shared {
-        float row[4 * kQuads];
+        alignas(16) float row[4 * kQuads];
         float max[kWarps];
         float sum;
         float reciprocal;  // of the sum: a compiler would compute it again for every quad

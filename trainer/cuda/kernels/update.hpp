@@ -19,10 +19,10 @@ struct SquareMatrix {
     const float* g = nullptr;
     std::uint64_t first = 0;  ///< where the sums of its tiles begin
     unsigned index = 0;       ///< the operator that wrote it
-    unsigned begin = 0;       ///< the kernel's block where it begins; whoever launches it knows
+    unsigned begin = 0;       ///< the kernel's block where it begins; square_tiles() sets it
 };
 
-/// Many matrices are small: a launch works on several. Its arguments must stay below 4 KiB.
+/// Many matrices are small: a launch works on several.
 struct SquareTilesArgs {
     static constexpr unsigned kMost = 64;
     unsigned count = 0;
@@ -56,7 +56,7 @@ struct SquareTiles {
     static constexpr unsigned kSide = 16;
     using Args = SquareTilesArgs;
     struct Shared {
-        float numbers[kSide][kWarp * kSide];
+        alignas(16) float numbers[kSide][kWarp * kSide];
     };
     template <class Visit>
     static void outputs(Args& args, const Visit& visit) {
@@ -242,11 +242,11 @@ struct AdamWArgs {
     unsigned index = 0;            ///< this operator
 };
 
-/// Many tensors are small: a launch works on several. Its arguments must stay below 4 KiB.
+/// Many tensors are small: a launch works on several.
 struct AdamWTable {
     static constexpr unsigned kMost = 24;
     unsigned count = 0;
-    unsigned begin[kMost] = {};  ///< the kernel's block where a tensor begins; whoever launches it knows
+    unsigned begin[kMost] = {};  ///< the kernel's block where a tensor begins; adamw() sets it
     AdamWArgs tensors[kMost];
 };
 

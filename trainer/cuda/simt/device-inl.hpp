@@ -328,6 +328,7 @@ __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kBlocks) entry(const
 
 template <class Kernel>
 void launch(Grid grid, LaunchStream stream, const typename Kernel::Args& args) {
+    static_assert(sizeof args <= 4096);  // a kernel takes no more
     std::size_t dynamic = 0;
     if constexpr (sizeof(typename Kernel::Shared) > kMostStaticShared) {
         dynamic = sizeof(typename Kernel::Shared);

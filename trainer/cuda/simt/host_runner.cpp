@@ -372,7 +372,7 @@ bool SimtFaults::any() const {
 
 std::string SimtFaults::to_text() const {
     constexpr std::array<const char*, kFaultKinds> kNames = {
-        "left barriers",  "mixed warps",    "undeclared waits", "left copies",      "second writes",
+        "left barriers",  "mixed warps",    "undeclared waits", "left copies",        "second writes",
         "writes outside", "moved operands", "grids too large",  "misaligned accesses"};
     std::string text;
     for (std::size_t i = 0; i < kFaultKinds; ++i) {
