@@ -29,8 +29,8 @@ struct AttentionI16 {
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
     using Args = AttentionI16Args;
     struct Shared {
-        // The first holds the tokens' first operand. The second holds, in dQ and dK, their second operand and
-        // then the digits of the head's numbers, else always those: three tiles would leave no room for three
+        // The first holds the tokens' first operand. The second holds, in dQ and dK, their second one and
+        // then digits of the head's numbers, else always those: three tiles would leave no room for three
         // blocks. Passes over keys alone use both in turn.
         alignas(16) attention::DigitTile tiles[2];
         attention::HeldNumbers held;
