@@ -29,9 +29,9 @@ struct AttentionI16 {
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
     using Args = AttentionI16Args;
     struct Shared {
-        // The first holds the tokens' first operand. The second holds, in dQ and dK, their second one and
-        // then digits of the head's numbers, else always those: three tiles would leave no room for three
-        // blocks. Passes over keys alone use both in turn.
+        // The tokens' first operand. In dQ and dK their second one and then digits of the head's numbers,
+        // else always those. With three tiles three blocks had no room. Passes over keys alone use both in
+        // turn.
         alignas(16) attention::DigitTile tiles[2];
         attention::HeldNumbers held;
         // Of 128 queries, where they are the tokens that rows meet.
