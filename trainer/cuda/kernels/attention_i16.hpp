@@ -29,9 +29,9 @@ struct AttentionI16 {
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
     using Args = AttentionI16Args;
     struct Shared {
-        // The tokens' first operand. In dQ and dK their second one and then digits of the head's numbers,
-        // else always those. With three tiles three blocks had no room. Passes over keys alone use both in
-        // turn.
+        // Digits of tokens and of the head's numbers: of tokens alone in passes over keys, and in turn with
+        // those of numbers in dQ and dK, whose tokens have two operands. Three leave no room for three
+        // blocks.
         alignas(16) attention::DigitTile tiles[2];
         attention::HeldNumbers held;
         // Of 128 queries, where they are the tokens that rows meet.
