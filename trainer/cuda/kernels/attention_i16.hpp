@@ -29,9 +29,8 @@ struct AttentionI16 {
     static constexpr unsigned kTokenTiles = kSlopes ? 2 : 1;
     using Args = AttentionI16Args;
     struct Shared {
-        // Digits of tokens and of the head's numbers: of tokens alone in passes over keys, and in turn with
-        // those of numbers in dQ and dK, whose tokens have two operands. Three leave no room for three
-        // blocks.
+        // Digits of tokens and of the head's numbers: of tokens alone in passes over keys, in turn with those
+        // of numbers in dQ and dK. A third tile would leave no room for a third block.
         alignas(16) attention::DigitTile tiles[2];
         attention::HeldNumbers held;
         // Of 128 queries, where they are the tokens that rows meet.
