@@ -107,7 +107,7 @@ def compile_host(nvcc, out, source):
 def card_tests():
     """Tests of kernels that run on a card (tests/trainer/cuda/card_support-inl.hpp): those that the build lists."""
     folder = ROOT / "tests" / "trainer" / "cuda"
-    listed = re.search(r"foreach\(source ([\w ]+)\)", (folder / "CMakeLists.txt").read_text(encoding="utf-8"))
+    listed = re.search(r"foreach\(source ([\w\s]+)\)", (folder / "CMakeLists.txt").read_text(encoding="utf-8"))
     return [folder / f"{name}_test.cpp" for name in listed[1].split()]
 
 
