@@ -99,6 +99,11 @@ TEST_CASE("sums of digits are rounded once in 32 bits", "[trainer][cuda]") {
         check_round_sum<3>(random, std::int64_t{1} << (random() % 15));
         check_round_sum<4>(random, std::int64_t{1} << (random() % 11));
     }
+    // The upper part of the largest sums, and of their negatives, is a float.
+    const std::int64_t two = most_terms<3>() * std::int64_t{32'639} * 32'639;
+    const std::int64_t three = most_terms<4>() * std::int64_t{8'355'711} * 32'639;
+    for (const std::int64_t upper : {two >> 20, -two >> 20, three >> 24, -three >> 24})
+        REQUIRE(std::abs(upper) <= 1 << 24);
     const std::int32_t none[3] = {}, not_one[4] = {-1, 0, 0, 0};
     REQUIRE(bits(round_sum(none)) == 0);
     REQUIRE(round_sum(not_one) == -1.0F);

@@ -261,8 +261,10 @@ TEST_CASE("the longest rows that fit, and the next, have the law's bits", "[trai
     loss_rows(stream, true, args);
     REQUIRE(same(loss, longest.losses));
     REQUIRE(same(CardFloats(own.begin() + 3, own.end()), longest.gradient));
-    const LogitsCase longer(2, kMost + 1);
-    REQUIRE(longer.is_right(true, [&](const LossRowsArgs& with) { loss_rows(stream, true, with); }));
+    for (const std::size_t more : {1U, 60U}) {
+        const LogitsCase longer(2, kMost + more);
+        REQUIRE(longer.is_right(true, [&](const LossRowsArgs& with) { loss_rows(stream, true, with); }));
+    }
     REQUIRE_FALSE(stream.faults().any());
 }
 
