@@ -230,6 +230,7 @@ template <unsigned kPlanes>
 void check_along() {
     check<PackShort<kPlanes, 1>>({{150, 64, 16384, false, 64, 0, 4},
                                   {70, 64, 16384, false, 67, 1},
+                                  {20, 64, 16384, false, 68, 1},
                                   {49, 37, 16384, false, 40},
                                   {5, 100, 40, false, 100, 0, 3},
                                   {33, 1, 16384, false, 1}},
