@@ -28,19 +28,15 @@
 #define ASSAY_SEQUENCE inline
 #endif
 
-/// e^x. x is first brought into [-104, 89]: above, the result overflows to +Inf; below, it rounds to +0;
-/// denormal results are rounded once. e^0 = 1 exactly. NaN gives +Inf (both end a step as diverged).
+/// The number p, in (1/2, 2), of e^x = p · 2^k. REQUIRES x in [-104, 89].
 template <class L>
-ASSAY_SEQUENCE typename L::F exp_sequence(typename L::F x) {
+ASSAY_SEQUENCE typename L::F exp_significand(typename L::F x, typename L::I& k) {
     using F = typename L::F;
-    using I = typename L::I;
-    x = L::select(L::less(x, L::set(89.0F)), x, L::set(89.0F));
-    x = L::select(L::less(L::set(-104.0F), x), x, L::set(-104.0F));
     // n = nearest integer of x / ln 2: adding 1.5·2^23 leaves it in the low bits.
     const F magic = L::set(12582912.0F);
     const F shifted = L::fma(x, L::set(1.44269504088896341F), magic);
     const F n = L::sub(shifted, magic);
-    const I k = L::subi(L::bits(shifted), L::bits(magic));
+    k = L::subi(L::bits(shifted), L::bits(magic));
     // r = x - n·ln 2, ln 2 = 0.693359375 - 2.12194440e-4 (the first has few bits: the product is exact).
     F r = L::fma(n, L::set(-0.693359375F), x);
     r = L::fma(n, L::set(2.12194440e-4F), r);
@@ -51,13 +47,38 @@ ASSAY_SEQUENCE typename L::F exp_sequence(typename L::F x) {
     p = L::fma(p, r, L::set(1.6666665459e-1F));
     p = L::fma(p, r, L::set(5.0000001201e-1F));
     p = L::fma(p, L::mul(r, r), r);
-    p = L::add(p, L::set(1.0F));
+    return L::add(p, L::set(1.0F));
+}
+
+/// e^x. x is first brought into [-104, 89]: above, the result overflows to +Inf; below, it rounds to +0;
+/// denormal results are rounded once. e^0 = 1 exactly. NaN gives +Inf (both end a step as diverged).
+template <class L>
+ASSAY_SEQUENCE typename L::F exp_sequence(typename L::F x) {
+    using F = typename L::F;
+    using I = typename L::I;
+    x = L::select(L::less(x, L::set(89.0F)), x, L::set(89.0F));
+    x = L::select(L::less(L::set(-104.0F), x), x, L::set(-104.0F));
+    I k;
+    const F p = exp_significand<L>(x, k);
     // p·2^k in two factors, so that each is a normal number; only the last product can round.
     const I half = L::template sar<1>(k);
     const I rest = L::subi(k, half);
     const F first = L::from_bits(L::template shl<23>(L::addi(half, L::seti(127))));
     const F second = L::from_bits(L::template shl<23>(L::addi(rest, L::seti(127))));
     return L::mul(L::mul(p, first), second);
+}
+
+/// tanh a by an odd polynomial. REQUIRES a in [0, 0.625) for a result that means something.
+template <class L>
+ASSAY_SEQUENCE typename L::F tanh_polynomial(typename L::F a) {
+    using F = typename L::F;
+    const F z = L::mul(a, a);
+    F p = L::set(-5.70498872745e-3F);
+    p = L::fma(p, z, L::set(2.06390887954e-2F));
+    p = L::fma(p, z, L::set(-5.37397155531e-2F));
+    p = L::fma(p, z, L::set(1.33314422036e-1F));
+    p = L::fma(p, z, L::set(-3.33332819422e-1F));
+    return L::fma(L::mul(p, z), a, a);
 }
 
 /// tanh x, odd to the bit, in [-1, 1]. Below |x| = 0.625 an odd polynomial, above 1 - 2/(e^(2|x|) + 1);
@@ -68,13 +89,7 @@ ASSAY_SEQUENCE typename L::F tanh_sequence(typename L::F x) {
     using I = typename L::I;
     const I sign = L::andi(L::bits(x), L::seti(static_cast<int>(0x80000000U)));
     const F a = L::from_bits(L::xori(L::bits(x), sign));
-    const F z = L::mul(a, a);
-    F p = L::set(-5.70498872745e-3F);
-    p = L::fma(p, z, L::set(2.06390887954e-2F));
-    p = L::fma(p, z, L::set(-5.37397155531e-2F));
-    p = L::fma(p, z, L::set(1.33314422036e-1F));
-    p = L::fma(p, z, L::set(-3.33332819422e-1F));
-    const F small = L::fma(L::mul(p, z), a, a);
+    const F small = tanh_polynomial<L>(a);
     const F e = exp_sequence<L>(L::add(a, a));
     const F large = L::sub(L::set(1.0F), L::div(L::set(2.0F), L::add(e, L::set(1.0F))));
     const F y = L::select(L::less(a, L::set(0.625F)), small, large);

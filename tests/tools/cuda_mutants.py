@@ -50,6 +50,8 @@ FAMILIES = {
     "attention_rows": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
     "attention": (["attention.cpp", "products_i16.cpp"], ["attention_test.cpp"]),
     "loss_rows": (["rows.cpp"], ["fused_rows_test.cpp"]),
+    "quotient": (["attention.cpp", "rows.cpp", "products_i16.cpp"],
+                 ["attention_test.cpp", "fused_rows_test.cpp", "elementary_test.cpp"]),
     "loss_blocks": (["rows.cpp"], ["fused_rows_test.cpp", "elementary_test.cpp"]),
     "number_watch": (["rows.cpp", "products_f32.cpp", "products_i16.cpp"],
                      ["number_watch_test.cpp", "update_test.cpp", "products_f32_test.cpp", "products_i16_test.cpp"]),

@@ -305,8 +305,7 @@ TEST_CASE("a quotient by corrections is the law's", "[trainer][cuda]") {
     std::mt19937 random(91);
     const auto is_right = [](float a, float b) {
         const float wanted = a / b;
-        return std::bit_cast<std::uint32_t>(attention::quotient(a, b, 1.0F / b)) ==
-               std::bit_cast<std::uint32_t>(wanted);
+        return std::bit_cast<std::uint32_t>(quotient(a, b, 1.0F / b)) == std::bit_cast<std::uint32_t>(wanted);
     };
     REQUIRE(is_right(0.0F, 3.0F));
     // Significands at their ends, over every exponent that there may be.

@@ -367,7 +367,7 @@ private:
                 float& number = made[at / 4][at % 4];
                 number = attention::usual_exp32(-number);
                 if constexpr (kDivides)
-                    number = attention::quotient(number, sum[at / 4][at % 4], inverse[at / 4][at % 4]);
+                    number = quotient(number, sum[at / 4][at % 4], inverse[at / 4][at % 4]);
             }
             return;
         }

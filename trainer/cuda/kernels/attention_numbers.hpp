@@ -4,6 +4,7 @@
 // others.
 #pragma once
 
+#include "trainer/cuda/kernels/quotient.hpp"
 #include "trainer/cuda/simt/lanes.hpp"
 
 namespace assay::trainer::cuda {
@@ -45,52 +46,13 @@ ASSAY_SIMT float sum_to_float(std::int32_t lo, std::int32_t mid, std::int32_t ra
 /// Below a row's maximum by at most this, exponentials are normal numbers for which quotient() is right.
 inline constexpr float kUsualExponent = 62.0F;
 
-/// exp_sequence without the steps that numbers in [-kUsualExponent, 0] do not need. They keep their bits: no
-/// limit is reached, and the significand, which is normal, times the power of two is a normal number, so that
-/// the exponent can be added to its bits.
-struct UsualExponents {
-    // A number, or a power of two as what it adds to the bits of a number.
-    struct F {
-        float number;
-        std::int32_t power = 0;
-        bool is_power = false;
-    };
-    using I = std::int32_t;
-    using M = bool;
-    static ASSAY_SIMT F set(float v) { return {v}; }
-    static ASSAY_SIMT I seti(int v) { return v; }
-    static ASSAY_SIMT F add(F a, F b) { return {add_rn(a.number, b.number)}; }
-    static ASSAY_SIMT F sub(F a, F b) { return {sub_rn(a.number, b.number)}; }
-    static ASSAY_SIMT F mul(F a, F b) {
-        return {b.is_power ? cuda::from_bits(bits_of(a.number) + b.power) : mul_rn(a.number, b.number)};
-    }
-    static ASSAY_SIMT F fma(F a, F b, F c) { return {fma_rn(a.number, b.number, c.number)}; }
-    static ASSAY_SIMT M less(F, F) { return true; }
-    static ASSAY_SIMT F select(M, F yes, F) { return yes; }
-    static ASSAY_SIMT I bits(F a) { return bits_of(a.number); }
-    static ASSAY_SIMT F from_bits(I a) { return {0.0F, a - (127 << 23), true}; }
-    static ASSAY_SIMT I addi(I a, I b) { return SimtLanes::addi(a, b); }
-    static ASSAY_SIMT I subi(I a, I b) { return SimtLanes::subi(a, b); }
-    template <int n>
-    static ASSAY_SIMT I shl(I a) {
-        return SimtLanes::shl<n>(a);
-    }
-    template <int n>
-    static ASSAY_SIMT I sar(I) {
-        return 0;  // all of the power of two in one factor
-    }
-};
-
-ASSAY_SIMT float usual_exp32(float x) { return exp_sequence<UsualExponents>({x}).number; }
-
-/// a / b, rounded once. REQUIRES `inverse` to be 1 / b rounded once, b in [1, 2^31), and a in
-/// [2^-90, 1] or 0. After the first correction the quotient is off by less than its last digit, so
-/// the second one gives the law's (Markstein, IBM Journal 1990). Remainders of smaller numbers would lose
-/// digits.
-ASSAY_SIMT float quotient(float a, float b, float inverse) {
-    const float first = mul_rn(a, inverse);
-    const float second = fma_rn(fma_rn(-first, b, a), inverse, first);
-    return fma_rn(fma_rn(-second, b, a), inverse, second);
+/// exp32 without the steps that numbers in [-kUsualExponent, 0] do not need: no limit is reached, and the
+/// significand times the power of two is a normal number, so that the power can be added to its exponent.
+/// Other numbers give bits that mean nothing.
+ASSAY_SIMT float usual_exp32(float x) {
+    std::int32_t k = 0;
+    const float p = exp_significand<SimtLanes>(x, k);
+    return from_bits(SimtLanes::addi(bits_of(p), SimtLanes::shl<23>(k)));
 }
 
 }  // namespace attention

@@ -7,16 +7,12 @@
 #include <cstdint>
 
 #include "trainer/cuda/kernels/loss_rows.hpp"
+#include "trainer/cuda/kernels/quotient.hpp"
 
 namespace assay::trainer::cuda {
 inline namespace ASSAY_MACHINE {
 
-/// Quotients by one divisor, with the bits of div_rn. A division has to find its divisor's reciprocal and to
-/// look out for exponents at the ends of the range; here both are done once. The first correction makes the
-/// quotient one of the two numbers next to the exact one (or it itself). From such a one and the reciprocal
-/// rounded to nearest the second gives the exact one rounded to nearest (Markstein, IBM Journal of Research
-/// and Development 34, 1990), if its remainder is exact: no part of it is below the smallest subnormal
-/// number.
+/// Quotients by one divisor, with the bits of div_rn (quotient.hpp).
 class CommonDivisor {
 public:
     /// The smallest dividend for divide().
@@ -29,11 +25,7 @@ public:
     /// Whether divide() may be used.
     [[nodiscard]] ASSAY_SIMT bool is_easy() const { return easy_; }
     /// a / value. REQUIRES is_easy() and kLeast <= a <= value.
-    [[nodiscard]] ASSAY_SIMT float divide(float a) const {
-        float quotient = mul_rn(a, reciprocal_);
-        quotient = fma_rn(fma_rn(-quotient, value_, a), reciprocal_, quotient);
-        return fma_rn(fma_rn(-quotient, value_, a), reciprocal_, quotient);
-    }
+    [[nodiscard]] ASSAY_SIMT float divide(float a) const { return quotient(a, value_, reciprocal_); }
 
 private:
     float value_, reciprocal_;

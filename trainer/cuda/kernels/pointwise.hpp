@@ -56,28 +56,11 @@ ASSAY_SIMT float short_tanh(float x) {
     using L = SimtLanes;
     const std::int32_t sign = L::andi(bits_of(x), static_cast<std::int32_t>(0x80000000U));
     const float a = from_bits(L::xori(bits_of(x), sign));
-    const float z = mul_rn(a, a);
-    float p = -5.70498872745e-3F;
-    p = fma_rn(p, z, 2.06390887954e-2F);
-    p = fma_rn(p, z, -5.37397155531e-2F);
-    p = fma_rn(p, z, 1.33314422036e-1F);
-    p = fma_rn(p, z, -3.33332819422e-1F);
-    const float small = fma_rn(mul_rn(p, z), a, a);
+    const float small = tanh_polynomial<L>(a);
     const float doubled = add_rn(a, a), power = doubled < 20.0F ? doubled : 20.0F;
-    const float shifted = fma_rn(power, 1.44269504088896341F, 12582912.0F);
-    const float n = sub_rn(shifted, 12582912.0F);
-    float r = fma_rn(n, -0.693359375F, power);
-    r = fma_rn(n, 2.12194440e-4F, r);
-    float e = 1.9875691500e-4F;
-    e = fma_rn(e, r, 1.3981999507e-3F);
-    e = fma_rn(e, r, 8.3334519073e-3F);
-    e = fma_rn(e, r, 4.1665795894e-2F);
-    e = fma_rn(e, r, 1.6666665459e-1F);
-    e = fma_rn(e, r, 5.0000001201e-1F);
-    e = fma_rn(e, mul_rn(r, r), r);
-    e = add_rn(e, 1.0F);
-    // The bits of `shifted` are k and, above it, what the shift loses.
-    e = from_bits(L::addi(bits_of(e), L::shl<23>(bits_of(shifted))));
+    std::int32_t k = 0;
+    const float p = exp_significand<L>(power, k);
+    const float e = from_bits(L::addi(bits_of(p), L::shl<23>(k)));
     const float large = fma_rn(-2.0F, reciprocal_rn(add_rn(e, 1.0F)), 1.0F);
     return from_bits(L::ori(bits_of(a < 0.625F ? small : large), sign));
 }
