@@ -190,7 +190,8 @@ void CudaDevice::head(const GroupCall& call) {
                    .losses = floats(losses + at, rows),
                    .number = arithmetic::reciprocal(numbers_.tokens),
                    .before = watch(forward),
-                   .loss = watch(*find(call.group, Kind::kLossTokens))});
+                   .loss = watch(*find(call.group, Kind::kLossTokens))},
+                  processors_.weighs ? kShortRow : 0);
         if (input_gradient == nullptr) continue;
         const Operator& down = program_->operators[*input_gradient];
         places[down.operands[0]] = call.scratch;

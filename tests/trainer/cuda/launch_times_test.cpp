@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels took on an emulated card: every launch once, in its group, and the same bits.
 #include <algorithm>
+#include <array>
 #include <new>
 
 #include "tests/support/catch.hpp"
@@ -64,7 +65,8 @@ TEST_CASE("a card without one of its ways launches other kernels, for the same b
     const program::JobSpec spec = trainer::test::small_jobs()[2];
     REQUIRE(spec.profile == program::Profile::kI16);
     TimedStep usual(spec);
-    // Whether a device that is opened with these ways launched fused attention, and added parts of products.
+    // Whether a device that is opened with these ways launched fused attention, added parts of products, and
+    // held rows of logits in shared memory.
     const auto launched = [&](const CardWays& ways) {
         const auto device = open_device({.name = "cuda-host", .threads = 2, .ways = ways}).value();
         auto& card = dynamic_cast<CudaDevice&>(*device);
@@ -76,13 +78,14 @@ TEST_CASE("a card without one of its ways launches other kernels, for the same b
                 return part.name.find(kernel) != std::string::npos;
             });
         };
-        return std::pair(some("/AttentionI16<"), some("/AddPartsI16"));
+        return std::array{some("/AttentionI16<"), some("/AddPartsI16"), some("/LossBlocks<")};
     };
     CudaHostDevice device(2);
     usual.run_on(device);
-    CHECK(launched({.processors = 2}) == std::pair(true, true));
-    CHECK(launched({.processors = 2, .fused_attention = false}) == std::pair(false, true));
-    CHECK(launched({.processors = 2, .cut_products = false}) == std::pair(true, false));
+    CHECK(launched({.processors = 2}) == std::array{true, true, true});
+    CHECK(launched({}) == std::array{true, false, false});
+    CHECK(launched({.processors = 2, .fused_attention = false}) == std::array{false, true, true});
+    CHECK(launched({.processors = 2, .cut_products = false}) == std::array{true, false, true});
 }
 
 TEST_CASE("work that ends by an exception leaves nothing behind", "[trainer][cuda]") {

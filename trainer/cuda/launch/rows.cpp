@@ -88,28 +88,25 @@ void softmax_rows(LaunchStream stream, SoftmaxKind kind, const SoftmaxArgs& args
 }
 
 namespace {
-// Shorter rows leave a block of LossBlocks idle; its warps rather have one each.
-constexpr std::uint64_t kShortRow = 8192;
-
 template <class Kernel>
 bool fits(const LossRowsArgs& args) {
-    return args.cols > kShortRow && args.cols <= Kernel::kMostCols &&
-           most_shared_bytes() >= sizeof(typename Kernel::Shared);
+    return args.cols <= Kernel::kMostCols && most_shared_bytes() >= sizeof(typename Kernel::Shared);
 }
 
 template <bool kGradient>
-void loss_rows_of(LaunchStream stream, const LossRowsArgs& args) {
-    if (!fits<LossBlocks<kGradient>>(args)) return start<LossRows<kGradient>>(stream, args);
+void loss_rows_of(LaunchStream stream, const LossRowsArgs& args, std::uint64_t short_row) {
+    if (args.cols <= short_row || !fits<LossBlocks<kGradient>>(args))
+        return start<LossRows<kGradient>>(stream, args);
     LossRowsArgs with = args;
     with.blocks = std::min<std::uint64_t>(args.rows, processor_count());
     start<LossBlocks<kGradient>>(stream, with);
 }
 }  // namespace
 
-void loss_rows(LaunchStream stream, bool gradient, const LossRowsArgs& args) {
+void loss_rows(LaunchStream stream, bool gradient, const LossRowsArgs& args, std::uint64_t short_row) {
     if (args.rows == 0) return;
-    if (gradient) return loss_rows_of<true>(stream, args);
-    loss_rows_of<false>(stream, args);
+    if (gradient) return loss_rows_of<true>(stream, args, short_row);
+    loss_rows_of<false>(stream, args, short_row);
 }
 
 void tied_rows(LaunchStream stream, const TiedRowsArgs& args) {

@@ -28,8 +28,12 @@ void add_sequences(LaunchStream stream, const CombineArgs& args);
 
 /// Works on rows of attention's squares, in place: one kernel for all operators between a pass's products.
 void softmax_rows(LaunchStream stream, SoftmaxKind kind, const SoftmaxArgs& args);
-/// Computes the losses of rows of logits and, with `gradient`, in place their gradient.
-void loss_rows(LaunchStream stream, bool gradient, const LossRowsArgs& args);
+/// A shorter row of logits would leave a thread block of its own idle; it has a warp.
+inline constexpr std::uint64_t kShortRow = 8192;
+/// Computes the losses of rows of logits and, with `gradient`, in place their gradient. Rows of more numbers
+/// than `short_row` are held in shared memory, if there is room for one.
+void loss_rows(LaunchStream stream, bool gradient, const LossRowsArgs& args,
+               std::uint64_t short_row = kShortRow);
 
 void embedding_gradient(LaunchStream stream, const EmbeddingGradientArgs& args);
 void tied_rows(LaunchStream stream, const TiedRowsArgs& args);
