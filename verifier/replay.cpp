@@ -132,6 +132,10 @@ Outcome<UnitResult> compute_unit(JobRunner& runner, const UnitInput& input, cons
                                            " does not exist; the job has " + std::to_string(plan.units()) +
                                            " units per slot and round");
     }
+    if (input.base && input.base_found != input.base_root) {
+        return unavailable("the base state here has root " + input.base_found.brief() + ", the round's has " +
+                           input.base_root.brief());
+    }
     if (plan.is_finalise(input.place.unit)) return compute_finalise(runner, input);
     return compute_segment(runner, input, watch);
 }

@@ -23,6 +23,8 @@ using worker::UnitVerdict;
 struct UnitInput {
     trainer::ReplayPlace place;
     std::optional<trainer::BaseState> base;
+    /// The root of the base as it came, and the root that it must have: another one gives kUnavailable.
+    base::Hash256 base_found, base_root;
     std::optional<trainer::SlotState> start;
     base::Hash256 start_root;  ///< as its miner revealed it, or as the unit before it computed it
     /// The components of the start's root, from its head. Arrays that the unit does not read are missing from

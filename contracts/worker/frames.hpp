@@ -34,8 +34,8 @@ namespace assay::worker {
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
 /// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
 /// DescendArray. 10: a drill may name an operator; Trained shows what its first state is made of. 11: kLost.
-/// 12: Pulse.
-inline constexpr std::uint32_t kProtocolVersion = 12;
+/// 12: Pulse. 13: Replay names the base's root.
+inline constexpr std::uint32_t kProtocolVersion = 13;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -263,19 +263,21 @@ struct Replay {
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     std::uint32_t unit = 0;
+    base::Hash256 base_root;   ///< the root that the base must have; ignored by units that read none
     base::Hash256 start_root;  ///< the root that the state at its boundary must have; segment 0 ignores it
     base::Hash256 carried_in;  ///< root of what segment 0 carries in; zero when nothing
     bool want_end_state = false;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.round, self.slot, self.unit, self.start_root, self.carried_in, self.want_end_state);
+        visit(self.round, self.slot, self.unit, self.base_root, self.start_root, self.carried_in,
+              self.want_end_state);
     }
 };
 
 enum class UnitVerdict : std::uint8_t {
     kComputed = 1,   ///< from its start to its end
     kMisplaced = 2,  ///< the start has its root but is impossible at its boundary, so nothing follows from it
-    kUnavailable = 3,  ///< the start does not have its root, so nothing can be computed
+    kUnavailable = 3,  ///< the start or the base does not have its root, so nothing can be computed
 };
 
 /// Descriptors: with `want_end_state`, the computed end (slot state, or update file).

@@ -70,6 +70,10 @@ std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job
 
 std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm) { return divided_up(amount, ppm, kMillion); }
 
+std::uint64_t audit_fee_of(const contracts::Params& params, contracts::Amount price, std::uint64_t work) {
+    return share(share(price.units(), work, 1), params.audit_fee_ppm, kMillion);
+}
+
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
     const Uint128 part = (Uint128{bond} * params.verifier_penalty_ppm + kMillion - 1) / kMillion;
     return std::max(saturated(part), params.verifier_penalty.units());

@@ -24,6 +24,10 @@ std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job
 /// ceil(amount · ppm / 10^6).
 std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm);
 
+/// The fee of an audit of so many work units. A newcomer's registration fee pays at most what it is at the
+/// price of its own slot, whatever the round's price is.
+std::uint64_t audit_fee_of(const contracts::Params& params, contracts::Amount price, std::uint64_t work);
+
 /// What a verifier loses for a sealed merge that it did not open; `bond` is the dearest bond of the round.
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);
 

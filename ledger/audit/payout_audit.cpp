@@ -223,17 +223,17 @@ private:
         const DrawnAudit* mine = evidence.by(line.node);
         if (mine == nullptr) return wrong(at, "names a verifier that had nothing to audit");
         check_receiver(at, line);
-        const auto place = static_cast<std::size_t>(mine - evidence.audits.data());
-        const Worth worth = worths_of(evidence)[place];
+        const Worth worth = worths_of(evidence)[static_cast<std::size_t>(mine - evidence.audits.data())];
         expect_reason(at, line.reason, worth.reason);
         expect(at, "the work units", line.work_units, worth.work);
-        const std::uint64_t whole = share(prices_.round.units(), worth.work, 1);
         expect(at, "the part from the slot's pay", line.from_slot.units(), worth.from_slot);
-        const std::uint64_t fee = share(whole, params_.audit_fee_ppm, kMillion);
+        const bool right = worth.reason == Reason::kPaidAudit;
         expect(at, "the audit fee", line.paid.units(),
-               worth.reason == Reason::kPaidAudit ? fee + worth.from_slot : 0);
-        if (!evidence.slot.newcomer)
-            expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
+               right ? audit_fee_of(params_, prices_.round, worth.work) + worth.from_slot : 0);
+        const std::uint64_t own = audit_fee_of(params_, prices_.of(line.slot), worth.work);
+        const std::uint64_t most = right && evidence.slot.newcomer ? own : 0;
+        if (line.from_prepaid.units() > most)
+            expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), most);
         check_penalty(at, line, accusation_of(params_, job_, prices_.round));
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
     }

@@ -164,6 +164,7 @@ Outcome<std::optional<ModelReplay::SlotEnd>> ModelReplay::compute(const UnitPlac
     const frames::Replay request{.round = place.round,
                                  .slot = place.slot,
                                  .unit = place.unit,
+                                 .base_root = round(place.round).base_root,
                                  .start_root = place.unit == 0 ? Hash256() : start.root,
                                  .carried_in = place.unit == 0 ? claims.carried_in.root : Hash256(),
                                  .want_end_state = true};

@@ -174,7 +174,7 @@ private:
 class RoundReplay {
 public:
     RoundReplay(WorkerClient& worker, const BlobStore& blobs, const contracts::Job& job, std::uint32_t round,
-                frames::SharedDescriptor base, const CarriedStates& carried_states)
+                StateFile base, const CarriedStates& carried_states)
         : worker_(worker),
           blobs_(blobs),
           job_(job),
@@ -312,7 +312,7 @@ private:
     base::Outcome<WorkerEvent> ask_worker(std::uint32_t slot, std::uint32_t unit) {
         std::vector<frames::SharedDescriptor> bulk;
         const program::UnitStart from = program::RoundPlan(job_.spec).start(unit);
-        if (from.base) bulk.push_back(base_);
+        if (from.base) bulk.push_back(base_.bytes);
         const auto files =
             program::narrowed(end_.files, program::strategy_of(job_.spec).lane_arrays, from.arrays);
         bulk.insert(bulk.end(), files.begin(), files.end());
@@ -320,6 +320,7 @@ private:
                    frames::Replay{.round = round_,
                                   .slot = slot,
                                   .unit = unit,
+                                  .base_root = base_.root,
                                   .start_root = end_.root,
                                   .carried_in = unit == 0 ? carried_.root : base::Hash256{},
                                   .want_end_state = true},
@@ -330,7 +331,7 @@ private:
     const BlobStore& blobs_;
     const contracts::Job& job_;
     std::uint32_t round_;
-    frames::SharedDescriptor base_;
+    StateFile base_;
     CarriedStates carried_states_;
     contracts::CarriedIn carried_;  ///< of the slot at hand
     std::optional<std::map<base::Hash256, BlobId>> heads_;
@@ -365,7 +366,8 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     ASSAY_ASSIGN(const auto train, blob_path(blobs, job->spec.data.train, "the training tokens"));
     ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));
     ASSAY_TRY(open_job(worker, job->spec, {.train = train.string(), .held_out = held_out.string()}));
-    ASSAY_ASSIGN(auto base, base_state(worker, blobs, job->spec, *round));
+    StateFile base{round->base_root, {}};
+    ASSAY_ASSIGN(base.bytes, base_state(worker, blobs, job->spec, *round));
     RoundReplay replay(worker, blobs, *job, request.round, std::move(base), {worker, state, blobs, *job});
     std::vector<SlotReplay> replays;
     bool known = false;

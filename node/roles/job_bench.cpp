@@ -277,6 +277,16 @@ std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
     return stored_base(job, job.base_blob);
 }
 
+bool JobBench::drop_changed_base(const contracts::Job& job, const BlobId& named) {
+    const auto blob = stored_base(job, named);
+    if (!blob || files_.is_intact(*blob)) return false;
+    files_.drop(*blob);
+    if (named == job.spec.initial_blob) initial_blobs_.erase(job.id);
+    seams_.log.warn("the base state " + blob->brief() + " of job " + job.id.brief() +
+                    " has changed on our disk; it is fetched or made again");
+    return true;
+}
+
 std::optional<BlobId> JobBench::stored_base(const contracts::Job& job, const BlobId& named) const {
     // What a merge made, a majority of the stake has attested. A first state is asked for, or checked, here.
     if (named != job.spec.initial_blob) return named;

@@ -152,6 +152,10 @@ public:
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 
+    /// Drops the base state that a round record names if the disk does not hold it any more as it was stored.
+    /// Returns whether it did; ready() and earlier_base() then fetch it, or make it, again.
+    bool drop_changed_base(const contracts::Job& job, const BlobId& named);
+
     /// The blob under which the base state that a round record names is stored here: the named one, or for
     /// round 0 the one that was made or checked here.
     [[nodiscard]] std::optional<BlobId> stored_base(const contracts::Job& job, const BlobId& named) const;

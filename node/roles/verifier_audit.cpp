@@ -260,6 +260,7 @@ void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const 
         frames::Replay{.round = job.round,
                        .slot = audit.slot().slot,
                        .unit = at.unit(),
+                       .base_root = job.base_root,
                        .start_root = at.start_root,
                        .carried_in = goes_on_carried ? at.start_root : base::Hash256{},
                        .want_end_state = true},
@@ -322,6 +323,8 @@ void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const f
 
 void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why) {
     AuditedSlot& at = audit.at();
+    // Without the base nothing can be audited, nor replayed.
+    if (bench_.drop_changed_base(job, job.base_blob)) return;
     const auto start = start_of(job, audit.slot().slot, at.unit());
     for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
         if (parts().files.is_intact(blob)) continue;

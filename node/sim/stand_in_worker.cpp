@@ -139,6 +139,11 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
                                                frames::Replayed& verdict) const {
     const SlotTurn place{request.round, request.slot};
     const program::UnitStart start = job_->plan().start(request.unit);
+    if (start.base && job_->base_root(waiting.bulk.front()) != request.base_root) {
+        verdict.verdict = frames::UnitVerdict::kUnavailable;
+        verdict.why = "the base state has not its root";
+        return std::nullopt;
+    }
     if (!start.boundary) return job_->first_root(waiting.bulk.front(), place);
     const std::size_t first = start.base ? 1 : 0;
     const auto head =

@@ -44,6 +44,20 @@ LeasedWorld played() {
     return w;
 }
 
+/// One unit of an audit's fee comes from the newcomer's fee and not from the escrow.
+void pay_more_from_prepaid(MemoryState& state, const Hash256& job) {
+    std::uint32_t number = 0;
+    for (SettlementLine line : list_settlement(state, job, 0)) {
+        if (line.kind == LineKind::kAudit && !line.from_prepaid.is_zero() && !line.from_escrow.is_zero()) {
+            line.from_prepaid = amount(line.from_prepaid.units() + 1);
+            line.from_escrow = amount(line.from_escrow.units() - 1);
+            return store(state, settlement_key(job, 0, number), line);
+        }
+        ++number;
+    }
+    FAIL("no audit was paid from both");
+}
+
 }  // namespace
 
 TEST_CASE("payouts of a job that leases are right at every lot's price, and a changed price is reported") {
@@ -89,6 +103,10 @@ TEST_CASE("payouts of a job that leases are right at every lot's price, and a ch
               lease.until = lease.from + 1;
               store(state, lease_key(w.job, lease.node, lease.epoch), lease);
           }).find("not dealt as its miner's lot was leased") != std::string::npos);
+    // A newcomer's fee pays no more than the price of its own slot asks for.
+    CHECK(said_of([&](MemoryState& state) {
+              pay_more_from_prepaid(state, w.job);
+          }).find("the part from a newcomer's fee is") != std::string::npos);
     // Who was dropped for its silence is back with one absence, whatever it paid since.
     const auto lines = list_settlement(whole, w.job, 1);
     const auto again = std::find_if(lines.begin(), lines.end(), [](const SettlementLine& line) {

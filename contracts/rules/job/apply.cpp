@@ -221,6 +221,7 @@ void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {
 void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
     const Job before = required(read_job(work.state, tx.job));
     const Amount bond = bond_in(work.state, params_of(work.state, before), before, sent.sender);
+    vacate_place(work, before);
     lock_stake(work.state, sent.sender, bond);
     edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
         RosterEntry entry;

@@ -15,13 +15,49 @@ bool is_joiner(const Job& job, const RosterEntry& entry) {
     return !job.leases() && entry.place >= job.auction.winners;
 }
 
+bool is_member(const StateView& state, const RosterEntry& entry) {
+    return !entry.dropped && !read_node_key(state, entry.node)->revoked;
+}
+
+bool has_bond(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry) {
+    if (!entry.locked.is_zero() || waits_for_window(state, job, entry.node)) return true;
+    return read_stake(state, entry.node).free >= bond_in(state, params, job, entry.node);
+}
+
 std::uint32_t open_places(const StateView& state, const Job& job) {
-    if (job.leases()) return 0;
+    if (job.leases() || job.roster.empty()) return 0;
+    const Params params = params_of(state, job);
     const auto held = std::count_if(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
-        return !entry.dropped && !read_node_key(state, entry.node)->revoked;
+        return is_member(state, entry) && has_bond(state, params, job, entry);
     });
     ASSAY_CHECK(held <= job.auction.winners);
     return job.auction.winners - static_cast<std::uint32_t>(held);
+}
+
+void vacate_place(Work& work, const Job& job) {
+    const Params params = params_of(work.state, job);
+    std::uint32_t members = 0;
+    std::optional<RosterEntry> last;
+    for (const RosterEntry& entry : job.roster) {
+        if (!is_member(work.state, entry)) continue;
+        ++members;
+        if (!has_bond(work.state, params, job, entry)) last = entry;
+    }
+    ASSAY_CHECK(last || members < job.auction.winners);
+    if (members < job.auction.winners) return;
+    drop(work, job, *last, Reason::kDropped, job.round);
+    store(work.state, roster_key(job.id, last->node), *last);
+}
+
+bool drop_without_bond(Work& work, Job& job) {
+    const Params params = params_of(work.state, job);
+    bool found = false;
+    for (RosterEntry& entry : job.roster) {
+        if (!is_member(work.state, entry) || has_bond(work.state, params, job, entry)) continue;
+        drop(work, job, entry, Reason::kDropped, job.round);
+        found = true;
+    }
+    return found;
 }
 
 Amount bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,

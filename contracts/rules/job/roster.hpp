@@ -12,9 +12,22 @@ namespace assay::contracts {
 /// Whether it did not win the auction but took an open place (JobJoin).
 bool is_joiner(const Job& job, const RosterEntry& entry);
 
-/// The number of open places in the roster: the number of the auction's winners minus the members that were
-/// not dropped and whose keys are not revoked. 0 in a job that leases.
+/// Whether a member may hold slots: it was not dropped, and its key is not revoked.
+bool is_member(const StateView& state, const RosterEntry& entry);
+
+/// Whether a member that is_member() has the bond of one slot: free, or locked in a claim of this job or
+/// since it joined. REQUIRES a job whose auction was held.
+bool has_bond(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry);
+
+/// The number of open places in the roster: the number of the auction's winners minus the members that have
+/// a bond. 0 in a job that leases, and before the auction.
 std::uint32_t open_places(const StateView& state, const Job& job);
+
+/// Drops the last member without a bond where all places are somebody's, so that a joiner can take its place.
+/// REQUIRES open_places().
+void vacate_place(Work& work, const Job& job);
+/// Drops all members without a bond. Returns whether there were any.
+bool drop_without_bond(Work& work, Job& job);
 
 /// The bond of a slot of the job for this miner at this price. REQUIRES a registered miner and a price at
 /// most the job's cap.

@@ -49,18 +49,15 @@ Hand hand_of(const StateView& state, const Params& params, const Job& job, const
     return hand;
 }
 
-bool is_there(const StateView& state, const RosterEntry& entry) {
-    return !entry.dropped && !read_node_key(state, entry.node)->revoked;
-}
-
 /// Of a job with an auction of its own. Drops a joiner that cannot hold a slot: it would have its place for
-/// nothing. A winner could lock a slot's bond at the auction, and its stake comes back.
+/// nothing. A winner could lock a slot's bond at the auction, and keeps its place as long as nobody else
+/// wants it, or as it can hold slots again.
 std::vector<Hand> hands_of(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
     std::vector<Hand> hands;
     for (RosterEntry& entry : job.roster) {
-        if (!is_there(work.state, entry)) continue;
+        if (!is_member(work.state, entry)) continue;
         const Hand hand = hand_of(work.state, params, job, entry, job.auction.clearing_price, judges);
         if (hand.capacity > 0) {
             hands.push_back(hand);
@@ -84,7 +81,7 @@ std::vector<Hand> leased_hands(Work& work, Job& job) {
     for (const RosterEntry& entry : job.roster) {
         const auto leased = prices.find(entry.node);
         if (leased == prices.end() || leased->second > job.spec.market.max_price) continue;
-        if (!is_there(work.state, entry)) continue;
+        if (!is_member(work.state, entry)) continue;
         const Hand hand = hand_of(work.state, params, job, entry, leased->second, judges);
         if (hand.capacity > 0) hands.push_back(hand);
     }
@@ -173,7 +170,10 @@ std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
         if (!covers_round(params_of(work.state, job), job, highest_price(hands)))
             stop = Reason::kJobExhausted;
     } else if (hands.empty()) {
-        if (job.phase == JobPhase::kRefill) {
+        // Places that nobody could take in a refill, since their holders' bonds were in windows until now,
+        // are offered in another one.
+        const bool offered = job.phase == JobPhase::kRefill && !drop_without_bond(work, job);
+        if (offered) {
             stop = Reason::kNoMiners;
         } else {
             begin_refill(work, job);

@@ -8,12 +8,13 @@ namespace assay::contracts {
 
 AuditedLoss audited_loss(const StateView& state, const Hash256& id, const program::JobSpec& spec,
                          std::uint32_t round, const std::vector<std::uint32_t>& merged_slots) {
+    RoundPostings postings(state, id, round);
     std::vector<std::uint32_t> losses;
     for (const std::uint32_t number : merged_slots) {
         const auto slot = read_slot(state, id, round, number);
         const auto reveal = read_reveal(state, id, round, number);
         if (!slot || !reveal) continue;
-        const auto audits = audits_of(state, id, round, *slot);
+        const auto audits = audits_of(postings, *slot);
         // What replays computed besides is no sample: whoever withholds would choose it.
         for (const std::uint32_t unit : slot->drawn_units) {
             if (!is_heard(audits, unit)) continue;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "contracts/rules/claim/tables.hpp"
@@ -73,7 +74,26 @@ struct SlotAudit {
     bool replayed = false;  ///< it opened a replay from the round's base
     std::map<std::uint32_t, Hash256> roots;  ///< by unit; empty when not opened
 };
+/// What the verifiers of a round posted, each read once: a posting is about all slots of its verifier, and
+/// may have hundreds of kilobytes. Holds a reference to the state, in which no posting may change meanwhile.
+class RoundPostings {
+public:
+    RoundPostings(const StateView& state, const Hash256& job, std::uint32_t round)
+        : state_(state), job_(job), round_(round) {}
+    /// Null where there is none. Stays valid.
+    const AuditPosting* find(Stage stage, const PublicKey& verifier);
+
+private:
+    const StateView& state_;
+    Hash256 job_;
+    std::uint32_t round_;
+    std::map<std::pair<Stage, PublicKey>, std::optional<AuditPosting>> read_;
+};
+RoundPostings postings_of(const RunningRound& running);
+
 /// The audits of the drawn verifiers, in the order of the draw; none for a slot without drawn units.
+std::vector<SlotAudit> audits_of(RoundPostings& postings, const SlotRound& slot);
+/// The same for one slot alone.
 std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
                                  const SlotRound& slot);
 

@@ -67,6 +67,7 @@ namespace {
 struct Settlement {
     RunningRound& running;
     RoundPrices prices;
+    RoundPostings postings;
     /// Each verifier of which something was awaited: whether it is missing.
     std::map<PublicKey, bool> absences;
     /// Each drawn verifier's work units that were found right; nothing once one of its audits was not.
@@ -106,11 +107,13 @@ void fulfil(Settlement& s, ClaimKind kind, std::uint32_t number, const Claim& cl
     pay_balance(s.state(), claim.owner, claim.held, &Supply::escrow);
 }
 
-/// A verifier's fee: first from the audited newcomer's own registration fee, then from escrow.
+/// A verifier's fee: first from the audited newcomer's own registration fee, then from escrow. The newcomer
+/// pays by the price of its own slot: another's dear one would use up what it has paid in.
 void pay_fee(Settlement& s, const SlotRound& slot, SettlementLine& line, Amount fee) {
     if (slot.newcomer) {
         Miner miner = *read_miner(s.state(), slot.miner);
-        line.from_prepaid = smaller(fee, miner.prepaid);
+        const Amount own = required(audit_fee(s.running.params, s.price_of(slot), line.work_units));
+        line.from_prepaid = smaller(smaller(own, fee), miner.prepaid);
         miner.prepaid = difference(miner.prepaid, line.from_prepaid);
         store(s.state(), miner_key(slot.miner), miner);
         pay_balance(s.state(), line.owner, line.from_prepaid, &Supply::prepaid);
@@ -199,6 +202,8 @@ void settle_slot(Settlement& s, const SlotRound& slot, Claim claim, Amount repla
         return_held(s, claim);
     }
     if (slot.verdict == Reason::kPaidAccused && !slot.diverged) claim.kept_out = claim.held;
+    // Without a commit it says nothing that could be challenged.
+    if (!slot.committed) claim.window = 0;
     fulfil(s, ClaimKind::kSlot, slot.slot, claim);
     add_line(s.running, std::move(line));
 }
@@ -286,7 +291,7 @@ void note_accusations(Settlement& s, std::vector<Accusation> accusations, Claim&
 void settle_claim(Settlement& s, const SlotRound& slot) {
     if (!slot.assigned) return pass_over(s, slot);
     Claim claim = close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
-    const auto audits = audits_of(s.state(), s.job().id, s.running.round.number, slot);
+    const auto audits = audits_of(s.postings, slot);
     const auto worths = weigh_audits(s.running, slot, audits, claim.held);
     note_accusations(s, slot_accusations(s, slot, audits, worths), claim);
     Amount replays;
@@ -458,8 +463,14 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{
-        running, prices_of_round(running.work.state, running.job, running.round.number), {}, {}, {}, {}, {}};
+    Settlement s{running,
+                 prices_of_round(running.work.state, running.job, running.round.number),
+                 postings_of(running),
+                 {},
+                 {},
+                 {},
+                 {},
+                 {}};
     close_merge_claims(s);
     take_standing(s);
     for (const SlotRound& slot : running.slots) settle_claim(s, slot);

@@ -23,18 +23,27 @@ const SlotClaim* claim_about(const AuditPosting& posting, std::uint32_t slot) {
 
 }  // namespace
 
-std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
-                                 const SlotRound& slot) {
+const AuditPosting* RoundPostings::find(Stage stage, const PublicKey& verifier) {
+    const auto [place, added] = read_.try_emplace({stage, verifier});
+    if (added) place->second = read_audit(state_, job_, round_, stage, verifier);
+    return place->second ? &*place->second : nullptr;
+}
+
+RoundPostings postings_of(const RunningRound& running) {
+    return {running.work.state, running.job.id, running.round.number};
+}
+
+std::vector<SlotAudit> audits_of(RoundPostings& postings, const SlotRound& slot) {
     std::vector<SlotAudit> audits;
     if (slot.drawn_units.empty()) return audits;
     for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
-        const auto posting = read_audit(state, job, round, stage_of(i, slot), audit.verifier);
-        const SlotClaim* claim = posting ? claim_about(*posting, slot.slot) : nullptr;
-        audit.sealed = posting && posting->sealed;
-        audit.left_out = posting && posting->opened && claim == nullptr;
-        audit.flagged = posting && has_bit(posting->replayed, slot.slot);
+        const AuditPosting* const posting = postings.find(stage_of(i, slot), audit.verifier);
+        const SlotClaim* claim = posting != nullptr ? claim_about(*posting, slot.slot) : nullptr;
+        audit.sealed = posting != nullptr && posting->sealed;
+        audit.left_out = posting != nullptr && posting->opened && claim == nullptr;
+        audit.flagged = posting != nullptr && has_bit(posting->replayed, slot.slot);
         if (claim != nullptr) {
             audit.opened = true;
             audit.replayed = claim->replayed;
@@ -44,6 +53,12 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
         audits.push_back(std::move(audit));
     }
     return audits;
+}
+
+std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
+                                 const SlotRound& slot) {
+    RoundPostings postings(state, job, round);
+    return audits_of(postings, slot);
 }
 
 bool is_heard(const std::vector<SlotAudit>& audits, std::uint32_t unit) {
@@ -78,9 +93,10 @@ void call_audits(RunningRound& running, Stage stage) {
 }
 
 bool confirm_replays(RunningRound& running) {
+    RoundPostings postings = postings_of(running);
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
-        const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
+        const auto audits = audits_of(postings, slot);
         std::size_t sealed = 0;
         std::size_t replayed = 0;
         for (const SlotAudit& audit : audits) {
@@ -94,9 +110,10 @@ bool confirm_replays(RunningRound& running) {
 }
 
 bool redraw_slots(RunningRound& running) {
+    RoundPostings postings = postings_of(running);
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
-        const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
+        const auto audits = audits_of(postings, slot);
         if (is_undecided(slot, audits)) drawn = draw_one_more(running, slot, Stage::kRedraw) || drawn;
     }
     return drawn;
@@ -128,12 +145,12 @@ void note_fault(SlotRound& slot, Reason verdict, const UnitDifference& fault) {
     slot.fault_found = fault.found;
 }
 
-void judge(RunningRound& running, SlotRound& slot) {
+void judge(RunningRound& running, RoundPostings& postings, SlotRound& slot) {
     const State& state = running.work.state;
     const program::JobSpec& spec = running.job.spec;
     const auto reveal = read_reveal(state, running.job.id, running.round.number, slot.slot);
     ASSAY_CHECK(reveal.has_value());
-    const auto audits = audits_of(state, running.job.id, running.round.number, slot);
+    const auto audits = audits_of(postings, slot);
     const bool storable = slot.diverged || slot.stored;
     // Whether its bytes are held or not, its bond answers for it. Without them nobody could have taken its
     // update, so that no accuser kept it out.
@@ -170,6 +187,7 @@ Reason uncommitted(RunningRound& running, const SlotRound& slot) {
 }  // namespace
 
 void conclude(RunningRound& running) {
+    RoundPostings postings = postings_of(running);
     for (SlotRound& slot : running.slots) {
         slot.stored = is_stored(running.work.state, running.job, running.round, slot);
         if (!slot.assigned) {
@@ -179,7 +197,7 @@ void conclude(RunningRound& running) {
         } else if (!slot.revealed) {
             slot.verdict = Reason::kSilentAfterDraw;
         } else {
-            judge(running, slot);
+            judge(running, postings, slot);
         }
         running.work.tell({.kind = EventKind::kVerdict,
                            .job = running.job.id,

@@ -358,7 +358,10 @@ Result<void, Refusal> WorkerJob::read_replay(const frames::Replay& request, cons
     const program::UnitStart start = plan.start(request.unit);
     std::size_t at = 0;
     if (start.base) {
-        ASSAY_ASSIGN(input.base, base_of(request.round, context));
+        ASSAY_ASSIGN(auto base, base_state(context));
+        input.base_found = runner_->base_root(base);  // as the ledger names it
+        go_on(base, request.round);
+        input.base = std::move(base);
         ++at;
     }
     if (start.carried && !request.carried_in.is_zero()) {
@@ -384,6 +387,7 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
     }
     UnitInput input;
     input.place = {request.round, request.slot, request.unit};
+    input.base_root = request.base_root;
     input.start_root = request.start_root;
     input.carried_in = request.carried_in;
     ASSAY_TRY(read_replay(request, context, input));

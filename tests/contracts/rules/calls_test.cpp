@@ -222,7 +222,8 @@ TEST_CASE("a dead claim is open for calls until the end of its window, and for a
     w.env.refuse(Reason::kWindowClosed, w.env.person("v4"), call(w, 0, all[1]));
     w.env.advance_to(w.env.height() + 2);
     CHECK_FALSE(read_claim(w.env.state(), w.claim(0)));
-    w.env.refuse(Reason::kWindowClosed, w.env.person("v4"), call(w, 0, all[1]));
+    // It was the last one of its job.
+    w.env.refuse(Reason::kJobOver, w.env.person("v4"), call(w, 0, all[1]));
 }
 
 TEST_CASE("a job waits for the window of a dead claim that nobody calls about, and ends then") {

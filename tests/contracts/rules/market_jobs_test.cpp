@@ -142,6 +142,29 @@ TEST_CASE("a slot pays its miner's lot's price, and who judges is paid by the ro
     CHECK(w.record().spent.units() + w.record().refunded.units() >= job.spec.market.budget.units());
 }
 
+TEST_CASE(
+    "a newcomer's fee pays for its audits by the price of its own lot, whatever the dearest one costs") {
+    LeasedWorld w;
+    w.start();
+    play_round(w.env, w.job);
+    const Params params = w.env.params();
+    std::uint64_t used = 0;
+    for (const SettlementLine& line : list_settlement(w.env.whole(), w.job, 0)) {
+        if (line.kind != LineKind::kAudit) continue;
+        REQUIRE(line.reason == Reason::kPaidAudit);
+        const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, line.slot);
+        REQUIRE(slot.newcomer);
+        const Amount own = price_of_slot(w.env.whole(), w.record(), 0, line.slot);
+        CHECK(line.price == amount(500));
+        CHECK(line.from_prepaid == audit_fee(params, own, line.work_units));
+        CHECK(sum(line.from_prepaid, line.from_escrow) == audit_fee(params, line.price, line.work_units));
+        if (slot.miner == w.env.person("m1").node_key()) used += line.from_prepaid.units();
+    }
+    REQUIRE(used > 0);
+    const Miner cheap = *read_miner(w.env.state(), w.env.person("m1").node_key());
+    CHECK(cheap.prepaid.units() == params.miner_fee.units() - used);
+}
+
 TEST_CASE("a round outlives its lots, the job waits at its border, and goes on from the same root") {
     LeasedWorld w;
     w.start(1);

@@ -26,6 +26,17 @@ struct RosterWorld {
         env.hold_auction(job, {{"m1", 0}, {"m2", 0}}, {"v1", "v2", "v3"});
         REQUIRE(env.job(job).auction.winners == 2);
     }
+    /// Leaves each of them the bonds of the running round alone.
+    void keep_bonds(const std::vector<std::string>& names) {
+        for (const std::string& name : names) {
+            take_stake(name);
+            REQUIRE(env.stake(name) == read_slot(env.whole(), job, 0, 0)->bond.units());
+        }
+    }
+    void take_stake(const std::string& name) {
+        Person& who = env.person(name);
+        env.send(who, StakeWithdraw{who.node_key(), read_stake(env.state(), who.node_key()).free});
+    }
     void join(const std::string& name) { env.send(env.person(name), JobJoin{job}); }
     void refuse(Reason reason, const std::string& name) {
         env.refuse(reason, env.person(name), JobJoin{job});
@@ -282,12 +293,7 @@ TEST_CASE("members whose bonds wait in windows keep their places, and the job wa
     params.claim_window = 30;
     RosterWorld w(params, 2);
     // Just one bond each: the second round can begin when the first one's window is over.
-    const Amount bond = read_slot(w.env.whole(), w.job, 0, 0)->bond;
-    for (const char* name : {"m1", "m2"}) {
-        Person& who = w.env.person(name);
-        w.env.send(who, StakeWithdraw{who.node_key(), read_stake(w.env.state(), who.node_key()).free});
-        CHECK(read_stake(w.env.state(), who.node_key()).bonded == bond);
-    }
+    w.keep_bonds({"m1", "m2"});
     play_round(w.env, w.job);
     REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
     w.refuse(Reason::kRosterFull, "m3");
@@ -297,6 +303,86 @@ TEST_CASE("members whose bonds wait in windows keep their places, and the job wa
     play_job(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
     CHECK(w.line(1, "m1").reason == Reason::kPaid);
+}
+
+TEST_CASE("a slot without a commit keeps no bond in a window: its miner is dealt the next one, and pays") {
+    RosterWorld w;
+    REQUIRE(w.env.params().claim_window > 0);
+    w.keep_bonds({"m1", "m2"});
+    play_round(w.env, w.job, kBothAbsent);
+    CHECK(list_claims(w.env.state(), w.job, 0).empty());
+    for (const char* name : {"m1", "m2"}) {
+        CHECK(w.line(0, name).reason == Reason::kNoCommit);
+        CHECK(w.holds_slot(1, name));
+        CHECK(w.entry(name)->missed == kAbsenceWeight);
+    }
+    play_round(w.env, w.job, kBothAbsent);
+    for (const char* name : {"m1", "m2"}) {
+        CHECK(w.line(1, name).reason == Reason::kNoCommitAgain);
+        CHECK_FALSE(w.line(1, name).lost.is_zero());
+        CHECK(w.entry(name)->dropped);
+    }
+}
+
+TEST_CASE("the place of a winner that takes its stake away is open while the other goes on") {
+    Params params = short_windows();
+    params.commit_window = params.claim_window + 2;
+    RosterWorld w(params);
+    w.keep_bonds({"m2"});
+    play_round(w.env, w.job);
+    CHECK(w.holds_slot(1, "m1"));
+    CHECK_FALSE(w.holds_slot(1, "m2"));
+    w.refuse(Reason::kRosterFull, "m3");  // its bond waits in a window
+    w.env.advance_to(w.env.height() + params.claim_window);
+    REQUIRE(w.env.round(w.job).phase == RoundPhase::kCommit);
+    SECTION("with the bond of a slot it keeps the place") { w.refuse(Reason::kRosterFull, "m3"); }
+    SECTION("without it, whoever comes first has the place") {
+        w.take_stake("m2");
+        CHECK_FALSE(w.entry("m2")->dropped);  // as long as nobody wants it
+        w.join("m3");
+        CHECK(w.entry("m2")->dropped_for == Reason::kDropped);
+        w.refuse(Reason::kRosterFull, "m4");
+        w.refuse(Reason::kAlreadyDone, "m2");
+    }
+    SECTION("after a place that nobody holds") {
+        w.take_stake("m2");
+        w.env.send(w.env.person("m1"), NodeRevoke{w.env.person("m1").node_key()});
+        w.join("m3");  // m1's place
+        CHECK_FALSE(w.entry("m2")->dropped);
+        w.join("m4");
+        CHECK(w.entry("m2")->dropped);
+    }
+}
+
+TEST_CASE("winners that take their stake away when their windows close end no job: others have a refill") {
+    RosterWorld w;
+    w.keep_bonds({"m1", "m2"});
+    play_round(w.env, w.job);
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    const std::uint64_t end = w.env.job(w.job).phase_deadline;
+    REQUIRE(end == w.env.height() + w.env.params().claim_window);
+    w.refuse(Reason::kRosterFull, "m3");
+    w.env.advance_to(end);
+    for (const char* name : {"m1", "m2"}) w.take_stake(name);
+    SECTION("in the block between") {
+        w.join("m3");  // one of two at the same ask
+        CHECK(w.entry("m1")->dropped != w.entry("m2")->dropped);
+    }
+    SECTION("after it") {
+        w.env.let_deadline_pass();
+        REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+        CHECK(w.env.job(w.job).phase_deadline == w.env.height() + w.env.params().storage_window);
+        for (const char* name : {"m1", "m2"}) CHECK(w.entry(name)->dropped_for == Reason::kDropped);
+        SECTION("somebody comes") { w.join("m3"); }
+        SECTION("nobody comes") {
+            w.env.let_deadline_pass();
+            CHECK(w.env.job(w.job).end_reason == Reason::kNoMiners);
+            return;
+        }
+    }
+    play_job(w.env, w.job);
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+    CHECK(w.line(1, "m3").reason == Reason::kPaid);
 }
 
 TEST_CASE("one voice of a panel accuses, whatever the others say") {

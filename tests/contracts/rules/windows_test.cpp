@@ -125,16 +125,22 @@ TEST_CASE("a window moves no pay: a miner ends with what it has without one") {
     CHECK(read_supply(with.env.state()).burned == read_supply(without.state()).burned);
 }
 
-TEST_CASE("a slot that is not paid keeps its bond in its window, and one that forfeits keeps nothing") {
+TEST_CASE("a slot that says something and is not paid keeps its bond in its window, and no other does") {
     WindowWorld w;
     const Claim given = *read_claim(w.env.state(), w.name);
     const std::string miner = w.env.by_node(given.node).name;
-    SECTION("absent") {
-        w.finish({.miners = {{miner, MinerManner::kAbsent}}});
+    SECTION("not stored") {
+        w.finish({.lost_updates = {w.name.number}});
         const auto held = read_claim(w.env.state(), w.name);
         REQUIRE(held.has_value());
         CHECK(held->held.is_zero());
         CHECK(held->bond == given.bond);
+    }
+    SECTION("absent: it has its bond back at once") {
+        const Amount free = read_stake(w.env.state(), given.node).free;
+        w.finish({.miners = {{miner, MinerManner::kAbsent}}});
+        CHECK_FALSE(read_claim(w.env.state(), w.name).has_value());
+        CHECK(read_stake(w.env.state(), given.node).free == sum(free, given.bond));
     }
     SECTION("silent after the draw") {
         w.finish({.miners = {{miner, MinerManner::kSilent}}});

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A miner's notes of its slots, as programs before this one wrote them, and on disks that fail.
-#include <filesystem>
-#include <fstream>
-
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -121,15 +118,7 @@ TEST_CASE("a boundary that has changed on the disk is trained again, and the slo
     }));
     const std::vector<BlobId> arrays = arrays_of(*mia.files, *boundary);
     REQUIRE_FALSE(arrays.empty());
-    const std::filesystem::path file = mia.store->path(arrays.front()).value();
-    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
-    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekg(100);
-    const char changed = static_cast<char>(bytes.get() ^ 1);
-    bytes.seekp(100);
-    bytes.put(changed);
-    bytes.close();
-    REQUIRE_FALSE(mia.files->is_intact(arrays.front()));
+    change_on_disk(mia, arrays.front());
     check_all_paid(market);
     CHECK(mia.log.lines_with("is trained again from its start") == 1);
 }

@@ -2,6 +2,8 @@
 // Gives markets in one thread their parties, each with all that is its own.
 #pragma once
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "tests/node/roles/local_worker.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
+#include "tests/support/catch.hpp"
 
 namespace assay::node::test_market {
 
@@ -72,5 +75,18 @@ struct Party {
     bool ended = false;
     std::optional<base::Error> error;
 };
+
+/// One bit of the blob is another, as a disk or a person may leave it.
+inline void change_on_disk(Party& party, const BlobId& blob) {
+    const std::filesystem::path file = party.store->path(blob).value();
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(100);
+    const char changed = static_cast<char>(bytes.get() ^ 1);
+    bytes.seekp(100);
+    bytes.put(changed);
+    bytes.close();
+    REQUIRE_FALSE(party.files->is_intact(blob));
+}
 
 }  // namespace assay::node::test_market

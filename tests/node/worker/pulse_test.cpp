@@ -35,6 +35,7 @@ TEST_CASE("an audit pulses with each step, an evaluation with each batch, a merg
     const auto& trained = std::get<frames::Trained>(training.back().message);
 
     frames::Replay replay;
+    replay.base_root = worker.base_root();
     const auto replayed = asked<frames::Replayed>(worker, replay, {worker.base()});
     CHECK(pulses(replayed) == 2);  // steps of the first segment
     CHECK(std::get<frames::Replayed>(replayed.back().message).parts.end_root == trained.trace.boundaries[1]);

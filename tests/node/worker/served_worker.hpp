@@ -29,7 +29,9 @@ public:
         ask(frames::OpenJob{"devnet-1", job.spec}, {file, file});
         REQUIRE(std::holds_alternative<frames::Opened>(answer().message));
         ask(frames::Initial{}, {});
-        base_ = answer().bulk.at(0);
+        const frames::Envelope initial = answer();
+        base_ = initial.bulk.at(0);
+        base_root_ = std::get<frames::BaseStateFrame>(initial.message).root;
     }
     ~ServedWorker() { close(); }
     ServedWorker(const ServedWorker&) = delete;
@@ -37,6 +39,8 @@ public:
 
     /// The base state of round 0.
     [[nodiscard]] const frames::SharedDescriptor& base() const { return base_; }
+
+    [[nodiscard]] const base::Hash256& base_root() const { return base_root_; }
 
     void ask(frames::Message message, std::vector<frames::SharedDescriptor> bulk) {
         REQUIRE(channel_->send({++number_, std::move(message), std::move(bulk)}).ok());
@@ -67,6 +71,7 @@ private:
     std::optional<frames::Channel> channel_;
     std::thread loop_;
     frames::SharedDescriptor base_;
+    base::Hash256 base_root_;
     std::uint64_t number_ = 0;
 };
 

@@ -3,6 +3,10 @@
 // with.
 #pragma once
 
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -56,6 +60,21 @@ inline std::unique_ptr<WorkerProcess> started(const WorkerOptions& how = options
     if (!worker.ok()) FAIL(worker.error().what);
     return std::move(worker).value();
 }
+
+/// Returns when every thread of the process is stopped. kill() returns earlier: on a busy machine, threads
+/// that are scheduled before the one that takes the signal go on, and read a whole request. False where the
+/// process is gone.
+inline bool stop_process(pid_t process) {
+    if (process <= 0 || ::kill(process, SIGSTOP) != 0) return false;
+    siginfo_t stopped{};
+    int waited = 0;
+    do {
+        waited = ::waitid(P_PID, static_cast<id_t>(process), &stopped, WSTOPPED | WEXITED | WNOWAIT);
+    } while (waited != 0 && errno == EINTR);
+    return waited == 0 && stopped.si_code == CLD_STOPPED;
+}
+
+inline void stop(const WorkerProcess& worker) { REQUIRE(stop_process(worker.pid())); }
 
 struct TrainLog {
     frames::Trained trained;

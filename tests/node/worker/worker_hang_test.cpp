@@ -86,6 +86,12 @@ std::string text_of_refusal(const WorkerEvent& event) {
     return refusal == nullptr ? "" : refusal->text;
 }
 
+frames::Replay first_unit(const StateFile& base) {
+    frames::Replay request;
+    request.base_root = base.root;
+    return request;
+}
+
 /// Stops the worker at step 1 of its first training: it computes no more, and its socket stays open, as on a
 /// card whose kernel never ends.
 class Hanging {
@@ -94,7 +100,7 @@ public:
     void operator()(const WorkerEvent& event) {
         const auto* step = std::get_if<frames::Progress>(&event.message);
         if (step == nullptr || step->step != 1 || hung_.exchange(true)) return;
-        ::kill(worker_.pid(), SIGSTOP);
+        stop_process(worker_.pid());
     }
     [[nodiscard]] bool hung() const { return hung_; }
 
@@ -125,20 +131,20 @@ TEST_CASE("a card's worker that hangs at an audit or an evaluation is ended, and
     const StateFile base = opened(*worker, job);
     const auto audit = [&] {
         return call_for<frames::Replayed>(
-            *worker, frames::Replay{}, {base.bytes}, [](const WorkerEvent& event) {
+            *worker, first_unit(base), {base.bytes}, [](const WorkerEvent& event) {
                 CHECK_FALSE(std::holds_alternative<frames::Pulse>(event.message));  // they are the client's
             });
     };
     const auto audited = audit();
     REQUIRE(audited.ok());
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     const auto again = audit();
     REQUIRE(again.ok());
     CHECK(worker->deaths() == 1);
     CHECK(again->first.parts == audited->first.parts);
     const auto evaluated = evaluate_state(*worker, base.bytes, 0);
     REQUIRE(evaluated.ok());
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     const auto once_more = evaluate_state(*worker, base.bytes, 0);
     REQUIRE(once_more.ok());
     CHECK(worker->deaths() == 2);
@@ -147,12 +153,12 @@ TEST_CASE("a card's worker that hangs at an audit or an evaluation is ended, and
     tests::TinyJob other = job;
     ++other.spec.seed;
     const StateFile other_base = opened(*worker, other);
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     std::thread waker([&] {
         std::this_thread::sleep_for(std::chrono::seconds(4));
         ::kill(worker->pid(), SIGCONT);
     });
-    CHECK(call_for<frames::Replayed>(*worker, frames::Replay{}, {other_base.bytes}).ok());
+    CHECK(call_for<frames::Replayed>(*worker, first_unit(other_base), {other_base.bytes}).ok());
     waker.join();
     CHECK(worker->deaths() == 2);
 }
@@ -161,7 +167,7 @@ TEST_CASE("a card's worker that stops taking a request is ended, and another one
     const tests::TinyJob job = tests::tiny_job();
     const auto worker = started(of_card());
     const StateFile base = opened(*worker, job);
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     std::promise<WorkerEvent> last;
     worker->submit(long_request(), {base.bytes, base.bytes}, keep_last(last));
     CHECK(text_of_refusal(in_time(last)) == kLongRequestRefused);
@@ -195,7 +201,7 @@ TEST_CASE("no caller waits for a worker that takes no more of a request") {
     std::promise<WorkerEvent> first, second;
     const auto worker = started(how);
     const StateFile base = opened(*worker, job);
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     const std::uint64_t before = WorkerProcess::socket_bytes();
     const WorkerRequestId id = begin_long_request(*worker, base, first);
     const WorkerRequestId behind =
@@ -217,7 +223,7 @@ TEST_CASE("a client whose worker takes no more of a request is closed at once") 
     std::promise<WorkerEvent> last;
     auto worker = started(how);
     const StateFile base = opened(*worker, job);
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     begin_long_request(*worker, base, last);
     worker.reset();
     CHECK(text_of_refusal(in_time(last)) == "the worker client was closed");
@@ -228,7 +234,7 @@ TEST_CASE("what a handler asks for while its client is closed is answered too") 
     std::promise<WorkerEvent> last;
     auto worker = started(of_card());
     const StateFile base = opened(*worker, job);
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     worker->submit(train_request(0), {base.bytes}, [&, client = worker.get()](const WorkerEvent& event) {
         if (event.last) client->submit(train_request(0), {base.bytes}, keep_last(last));
     });
@@ -273,7 +279,7 @@ TEST_CASE("a client whose worker cannot be ended is closed, and the worker is le
     auto worker = started(that_cannot_be_ended());
     const StateFile base = opened(*worker, job);
     const pid_t child = worker->pid();
-    signal_to(*worker, SIGSTOP);
+    stop(*worker);
     worker->submit(train_request(0), {base.bytes}, keep_last(last));
     worker.reset();
     CHECK(text_of_refusal(in_time(last)) == "the worker client was closed");
@@ -343,7 +349,7 @@ TEST_CASE(
             waker.join();
         } else {
             train(*worker, base);
-            ::kill(worker->pid(), SIGSTOP);
+            stop(*worker);
             std::this_thread::sleep_for(std::chrono::seconds(4));
             ::kill(worker->pid(), SIGCONT);
         }

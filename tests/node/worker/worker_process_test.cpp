@@ -187,6 +187,7 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
     for (std::uint32_t unit = 0; unit < program::RoundPlan(job.spec).units(); ++unit) {
         frames::Replay replay;
         replay.unit = unit;
+        replay.base_root = base.root;
         if (unit > 0) replay.start_root = log.trained.trace.boundaries[unit];
         replay.want_end_state = true;
         std::vector<frames::SharedDescriptor> bulk;
@@ -208,6 +209,15 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
         for (std::size_t i = 0; i < wanted.size(); ++i)
             CHECK(content(answer->second[i]) == content(wanted[i]));
     }
+    // A base that is not the round's gives no unit, and says so.
+    frames::Replay elsewhere;
+    elsewhere.base_root = log.trained.trace.boundaries[1];
+    const auto misled = call_for<frames::Replayed>(*worker, elsewhere, {base.bytes});
+    REQUIRE(misled.ok());
+    CHECK(misled->first.verdict == frames::UnitVerdict::kUnavailable);
+    CHECK(misled->first.parts == worker::UnitParts{});
+    CHECK(misled->first.why == "the base state here has root " + base.root.brief() + ", the round's has " +
+                                   elsewhere.base_root.brief());
     frames::Merge merge;
     merge.accepted = {{0, 1, log.trained.trace.update}};
     const auto merged = call_for<frames::BaseStateFrame>(*worker, merge, {base.bytes, log.update});
@@ -321,7 +331,7 @@ TEST_CASE("a worker whose job cannot be opened again opens another one") {
     write(base::Bytes(job.file.size(), 0));  // as if its disk had lost it
     const auto whole = in_memory(job.file);
     std::promise<WorkerEvent> last;
-    REQUIRE(::kill(worker->pid(), SIGSTOP) == 0);
+    stop(*worker);
     worker->submit(request, {whole, whole}, [&](const WorkerEvent& event) {
         if (event.last) last.set_value(event);
     });
