@@ -113,7 +113,7 @@ void WorkerMemory::ask_replay() {
          frames::Replay{.round = round(),
                         .slot = claim().slot,
                         .unit = claim().segment,
-                        .base_root = {},  // read by no unit that has a boundary
+                        .base_root = {},  // a segment behind the first reads no base
                         .start_root = start_root_,
                         .carried_in = {},
                         .want_end_state = false},

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "contracts/program/first_state.hpp"
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -34,12 +33,6 @@ std::string claim_name(const ClaimId& id) {
     const std::string what =
         id.kind == ClaimKind::kSlot ? " slot " + std::to_string(id.number) : std::string(" merge");
     return round_name(id.job, id.round) + what;
-}
-
-bool begins_rightly(const frames::Trained& trained, const program::JobSpec& spec,
-                    const program::FirstStatePlace& place) {
-    const auto first = program::first_state_root(spec, place, trained.start);
-    return !trained.trace.boundaries.empty() && first == trained.trace.boundaries.front();
 }
 
 }  // namespace
@@ -270,7 +263,8 @@ bool Challenger::train(const contracts::StateView& state, const Look& look) {
         bulk = *held;
     }
     const auto base = bench_.earlier_base(state, *job, round->base_blob);
-    if (!base) return false;
+    // Whoever accuses somebody from another base than the round's loses its bond.
+    if (!base || bench_.drop_changed_base(*job, round->base_blob)) return false;
     bulk.insert(bulk.begin(), *base);
     const ClaimKey key{id.job, id.round, id.kind, id.number};
     asked_ = requests_.on_worker([this, key](const WorkerAnswered& answer) {
@@ -291,7 +285,7 @@ bool Challenger::train(const contracts::StateView& state, const Look& look) {
 
 void Challenger::on_answer(const ClaimKey& key, const WorkerAnswered& answer) {
     if (const auto* trained = std::get_if<frames::Trained>(&answer.message)) {
-        computed_[key] = *trained;
+        computed_[key] = trained->trace;
         return;
     }
     const auto& job = std::get<base::Hash256>(key);
@@ -310,16 +304,8 @@ void Challenger::compare(const contracts::StateView& state) {
         look.done = true;
         const auto reveal = contracts::read_reveal(state, look.id.job, look.id.round, look.id.number);
         const auto job = contracts::read_job(state, look.id.job);
-        const auto round = contracts::read_round(state, look.id.job, look.id.round);
-        if (!reveal || !job || !round) continue;
-        const auto carried = contracts::carried_in(state, look.id.job, look.id.round, look.id.number);
-        if (!begins_rightly(own, job->spec, {look.id.round, round->base_root, carried.root})) {
-            // Whoever accuses somebody from another base than the round's loses its bond.
-            seams_.log.warn(claim_name(look.id) + " was not computed again from the round's base");
-            look.done = !bench_.drop_changed_base(*job, round->base_blob);
-            continue;
-        }
-        look.unit = first_difference(reveal->trace, own.trace, job->spec);
+        if (!reveal || !job) continue;
+        look.unit = first_difference(reveal->trace, own, job->spec);
         if (!look.unit) {
             seams_.log.info(claim_name(look.id) + " is what it claims to be");
             continue;

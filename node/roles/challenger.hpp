@@ -96,9 +96,9 @@ private:
     std::map<base::Hash256, Drawn> drawn_;  ///< by job
     std::map<ClaimKey, Look> looks_;
     std::map<ClaimKey, Doubt> doubts_;
-    std::map<ClaimKey, worker::Trained> computed_;     ///< not compared yet
-    std::map<std::string, contracts::Payload> moves_;  ///< challenges and calls that are due
-    std::set<ClaimKey> poor_;                          ///< the log has said that stake is missing
+    std::map<ClaimKey, program::TraceRecord> computed_;  ///< not compared yet
+    std::map<std::string, contracts::Payload> moves_;    ///< challenges and calls that are due
+    std::set<ClaimKey> poor_;                            ///< the log has said that stake is missing
     std::optional<std::uint64_t> looked_at_;
     std::optional<RequestId> asked_;
     bool notes_taken_over_ = false;

@@ -192,7 +192,7 @@ std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& sta
     PlayerFiles files;
     if (told_.start) files.start = told_.start(job, play.unit);
     const auto base = bench_.earlier_base(state, job, round->base_blob);
-    if (!base) return std::nullopt;
+    if (!base || bench_.drop_changed_base(job, round->base_blob)) return std::nullopt;
     files.base = *base;
     play.blobs.insert(bench_.stored_base(job, round->base_blob).value_or(BlobId{}));
     if (play.unit.kind == UnitKind::kMerge || play.unit.kind == UnitKind::kClip)

@@ -281,7 +281,7 @@ bool JobBench::drop_changed_base(const contracts::Job& job, const BlobId& named)
     const auto blob = stored_base(job, named);
     if (!blob || files_.is_intact(*blob)) return false;
     files_.drop(*blob);
-    if (named == job.spec.initial_blob) initial_blobs_.erase(job.id);
+    std::erase_if(initial_blobs_, [&](const auto& entry) { return entry.second == *blob; });
     seams_.log.warn("the base state " + blob->brief() + " of job " + job.id.brief() +
                     " has changed on our disk; it is fetched or made again");
     return true;

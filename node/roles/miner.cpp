@@ -198,11 +198,15 @@ std::optional<StateFiles> MinerRole::carried_files(const contracts::CarriedIn& c
         slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried));
 }
 
-bool MinerRole::begins_rightly(const contracts::Job& job, const SlotWork& work) {
+bool MinerRole::begins_rightly(const contracts::Job& job, SlotWork& work) {
     const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, work.slot);
     const auto first =
         program::first_state_root(job.spec, {job.round, job.base_root, carried.root}, work.start);
     if (!work.trace.boundaries.empty() && first == work.trace.boundaries.front()) return true;
+    if (bench_.drop_changed_base(job, job.base_blob)) {
+        (void)lose(work, "its base had changed");
+        return false;
+    }
     // A base whose counters are another round's has such a root, and a state that was carried wrongly.
     if (failed_.insert({work.job, work.round, work.slot}).second) {
         log().error(round_name(job.id, job.round) + " slot " + std::to_string(work.slot) +

@@ -242,7 +242,7 @@ private:
     void lose_boundaries(SlotWork& work, const std::string& why);
     /// Whether the trace begins with the round's base. The ledger would refuse to open any other trace, so
     /// the miner must not commit it.
-    bool begins_rightly(const contracts::Job& job, const SlotWork& work);
+    bool begins_rightly(const contracts::Job& job, SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
     /// Opens the starts of the drawn runs, and lets peers have those states. Peers get nothing else of the
     /// slot before everything about it is sealed and opened.

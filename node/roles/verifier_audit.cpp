@@ -275,6 +275,9 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
     const auto* replayed = std::get_if<frames::Replayed>(&answer.message);
     // What the miner served is judged by a verdict. A refusal is of what we hold ourselves: no fault of its.
     if (replayed == nullptr) {
+        const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+        const bool unread = refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes;
+        if (unread && bench_.drop_changed_base(*job, job->base_blob)) return;
         bool given_up = false;
         on_not_done(job->id, "a unit of round " + std::to_string(job->round) + " is not replayed", answer,
                     given_up);
@@ -323,8 +326,8 @@ void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const f
 
 void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why) {
     AuditedSlot& at = audit.at();
-    // Without the base nothing can be audited, nor replayed.
-    if (bench_.drop_changed_base(job, job.base_blob)) return;
+    const bool reads_base = program::RoundPlan(job.spec).start(at.unit()).base;
+    if (reads_base && bench_.drop_changed_base(job, job.base_blob)) return;
     const auto start = start_of(job, audit.slot().slot, at.unit());
     for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
         if (parts().files.is_intact(blob)) continue;

@@ -84,6 +84,7 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
         request.accepted.push_back({.slot = slot, .weight = 1, .update_root = reveal->trace.update});
         bulk.push_back(merges_[key].updates.at(slot));
     }
+    if (bench_.drop_changed_base(job, job.base_blob)) return;
     merges_[key].slots = contracts::storage_bits(job.spec.slots, slots);
     const RequestId id = on_answer([this, key](const WorkerAnswered& answer) {
         MergeWork& work = merges_[key];
@@ -128,6 +129,7 @@ bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
             if (files) start.insert(start.end(), files->begin(), files->end());
         }
         if (carried.nothing() || start.size() > 1) {
+            if (bench_.drop_changed_base(job, job.base_blob)) return true;
             train_again(key, slot, {reveal->trace.update, carried.root}, std::move(start));
             return true;
         }

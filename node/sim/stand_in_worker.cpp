@@ -141,7 +141,7 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
     const program::UnitStart start = job_->plan().start(request.unit);
     if (start.base && job_->base_root(waiting.bulk.front()) != request.base_root) {
         verdict.verdict = frames::UnitVerdict::kUnavailable;
-        verdict.why = "the base state has not its root";
+        verdict.why = "the base state does not have its root";
         return std::nullopt;
     }
     if (!start.boundary) return job_->first_root(waiting.bulk.front(), place);

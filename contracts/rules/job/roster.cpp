@@ -49,15 +49,13 @@ void vacate_place(Work& work, const Job& job) {
     store(work.state, roster_key(job.id, last->node), *last);
 }
 
-bool drop_without_bond(Work& work, Job& job) {
+void drop_absent(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
-    bool found = false;
     for (RosterEntry& entry : job.roster) {
-        if (!is_member(work.state, entry) || has_bond(work.state, params, job, entry)) continue;
+        if (entry.dropped || (is_member(work.state, entry) && has_bond(work.state, params, job, entry)))
+            continue;
         drop(work, job, entry, Reason::kDropped, job.round);
-        found = true;
     }
-    return found;
 }
 
 Amount bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,
@@ -85,7 +83,7 @@ bool waits_for_window(const StateView& state, const Job& job, const PublicKey& m
 
 bool members_wait_for_window(const StateView& state, const Job& job) {
     return std::any_of(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
-        return !entry.dropped && waits_for_window(state, job, entry.node);
+        return is_member(state, entry) && waits_for_window(state, job, entry.node);
     });
 }
 

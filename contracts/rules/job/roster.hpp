@@ -15,8 +15,8 @@ bool is_joiner(const Job& job, const RosterEntry& entry);
 /// Whether a member may hold slots: it was not dropped, and its key is not revoked.
 bool is_member(const StateView& state, const RosterEntry& entry);
 
-/// Whether a member that is_member() has the bond of one slot: free, or locked in a claim of this job or
-/// since it joined. REQUIRES a job whose auction was held.
+/// Whether a member has the bond of one slot. It may be free, or locked in a claim of this job, or locked
+/// since the member joined. REQUIRES is_member(), and a job whose auction was held.
 bool has_bond(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry);
 
 /// The number of open places in the roster: the number of the auction's winners minus the members that have
@@ -26,8 +26,8 @@ std::uint32_t open_places(const StateView& state, const Job& job);
 /// Drops the last member without a bond where all places are somebody's, so that a joiner can take its place.
 /// REQUIRES open_places().
 void vacate_place(Work& work, const Job& job);
-/// Drops all members without a bond. Returns whether there were any.
-bool drop_without_bond(Work& work, Job& job);
+/// Drops all who hold no place: members without a bond, and those whose keys are revoked.
+void drop_absent(Work& work, Job& job);
 
 /// The bond of a slot of the job for this miner at this price. REQUIRES a registered miner and a price at
 /// most the job's cap.

@@ -136,8 +136,9 @@ struct ValidatorEnlist {
 };
 
 /// node (miner), job phases kRounds and kRefill. Takes an open place of the job's roster, at the clearing
-/// price. The miner is dealt slots from the next round on. It begins with one absence, so that a round
-/// without a commit costs it part of its bond at once.
+/// price. Where every place is somebody's, a member without a bond is dropped for it (vacate_place). The
+/// miner is dealt slots from the next round on. It begins with one absence, so that a round without a commit
+/// costs it part of its bond at once.
 struct JobJoin {
     static constexpr TxType kType = TxType::kJobJoin;
     Hash256 job;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dealing the slots: who works on what in the next round, and what it locks.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 
@@ -159,8 +160,14 @@ Reason obstacle(const Work& work, const Job& job) {
                                                                                  : Reason::kJobExhausted;
 }
 
+std::ptrdiff_t dropped_of(const Job& job) {
+    return std::count_if(job.roster.begin(), job.roster.end(),
+                         [](const RosterEntry& entry) { return entry.dropped; });
+}
+
 /// Who can hold slots in the coming round. Nobody: the job ends for `stop`, or waits already.
 std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
+    const auto dropped = dropped_of(job);
     std::vector<Hand> hands = job.leases() ? leased_hands(work, job) : hands_of(work, job);
     if (job.leases()) {
         if (hands.size() < job.spec.market.terms.gang) {
@@ -170,13 +177,13 @@ std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
         if (!covers_round(params_of(work.state, job), job, highest_price(hands)))
             stop = Reason::kJobExhausted;
     } else if (hands.empty()) {
-        // Places that nobody could take in a refill, since their holders' bonds were in windows until now,
-        // are offered in another one.
-        const bool offered = job.phase == JobPhase::kRefill && !drop_without_bond(work, job);
-        if (offered) {
-            stop = Reason::kNoMiners;
-        } else {
+        // Who left, or lost its bond, may have kept a place closed until now: it is offered in another
+        // refill. There is an end, since each further refill has somebody dropped.
+        if (job.phase == JobPhase::kRefill) drop_absent(work, job);
+        if (job.phase != JobPhase::kRefill || dropped_of(job) > dropped) {
             begin_refill(work, job);
+        } else {
+            stop = Reason::kNoMiners;
         }
     }
     return hands;

@@ -39,11 +39,10 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kAlreadyRegistered:
         case Reason::kNotValidator:
         case Reason::kJobLeases:
-        // What is over or done stays so. Rosters, draws and slots are fixed before the phase in which these
-        // are said, and the phase is looked at first; so is the time for a seal that was not set.
+        // What is over or done stays so. Draws and slots are fixed before the phase in which these are said,
+        // and the phase is looked at first; so is the time for a seal that was not set.
         case Reason::kJobOver:
         case Reason::kAlreadyDone:
-        case Reason::kRosterFull:
         case Reason::kNotParticipant:
         case Reason::kNoSuchSlot:
         case Reason::kNotYourSlot:
@@ -68,6 +67,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kInsufficientBalance:
         case Reason::kInsufficientStake:
         case Reason::kTooManyJobs:
+        // A member can lose its place.
+        case Reason::kRosterFull:
         // A sponsor can grant more, a job's end gives room back, a day passes.
         case Reason::kNotMember:
         case Reason::kCapPerJob:

@@ -158,7 +158,9 @@ TEST_CASE(
         CHECK(line.price == amount(500));
         CHECK(line.from_prepaid == audit_fee(params, own, line.work_units));
         CHECK(sum(line.from_prepaid, line.from_escrow) == audit_fee(params, line.price, line.work_units));
-        if (slot.miner == w.env.person("m1").node_key()) used += line.from_prepaid.units();
+        if (slot.miner != w.env.person("m1").node_key()) continue;
+        CHECK(own == amount(300));
+        used += line.from_prepaid.units();
     }
     REQUIRE(used > 0);
     const Miner cheap = *read_miner(w.env.state(), w.env.person("m1").node_key());

@@ -343,6 +343,10 @@ TEST_CASE("the place of a winner that takes its stake away is open while the oth
         CHECK(w.entry("m2")->dropped_for == Reason::kDropped);
         w.refuse(Reason::kRosterFull, "m4");
         w.refuse(Reason::kAlreadyDone, "m2");
+        play_job(w.env, w.job);
+        CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+        CHECK(w.line(2, "m3").reason == Reason::kPaid);
+        CHECK_FALSE(w.holds_slot(2, "m2"));
     }
     SECTION("after a place that nobody holds") {
         w.take_stake("m2");
@@ -363,10 +367,14 @@ TEST_CASE("winners that take their stake away when their windows close end no jo
     REQUIRE(end == w.env.height() + w.env.params().claim_window);
     w.refuse(Reason::kRosterFull, "m3");
     w.env.advance_to(end);
-    for (const char* name : {"m1", "m2"}) w.take_stake(name);
+    const bool revokes = GENERATE(false, true);
+    for (const char* name : {"m1", "m2"}) {
+        if (!revokes) w.take_stake(name);
+        if (revokes) w.env.send(w.env.person(name), NodeRevoke{w.env.person(name).node_key()});
+    }
     SECTION("in the block between") {
-        w.join("m3");  // one of two at the same ask
-        CHECK(w.entry("m1")->dropped != w.entry("m2")->dropped);
+        w.join("m3");  // the place of one of two at the same ask, or one that nobody has
+        CHECK((revokes || w.entry("m1")->dropped != w.entry("m2")->dropped));
     }
     SECTION("after it") {
         w.env.let_deadline_pass();
@@ -383,6 +391,35 @@ TEST_CASE("winners that take their stake away when their windows close end no jo
     play_job(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
     CHECK(w.line(1, "m3").reason == Reason::kPaid);
+}
+
+TEST_CASE("who joins a refill, closes it by that, and revokes its key does not end the job") {
+    RosterWorld w;
+    play_round(w.env, w.job, kBothAbsent);
+    play_round(w.env, w.job, kBothAbsent);
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    for (const char* name : {"m3", "m4"}) w.join(name);
+    REQUIRE(w.env.job(w.job).phase_deadline == w.env.height());
+    for (const char* name : {"m3", "m4"})
+        w.env.send(w.env.person(name), NodeRevoke{w.env.person(name).node_key()});
+    w.env.let_deadline_pass();
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    CHECK(w.env.job(w.job).phase_deadline == w.env.height() + w.env.params().storage_window);
+    w.env.miner("m5");
+    w.join("m5");
+    play_job(w.env, w.job);
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+}
+
+TEST_CASE("nobody waits for the windows of members whose keys are revoked") {
+    RosterWorld w;
+    w.keep_bonds({"m1", "m2"});
+    play_round(w.env, w.job);
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    for (const char* name : {"m1", "m2"})
+        w.env.send(w.env.person(name), NodeRevoke{w.env.person(name).node_key()});
+    for (const char* name : {"m3", "m4"}) w.join(name);
+    CHECK(w.env.job(w.job).phase_deadline == w.env.height());
 }
 
 TEST_CASE("one voice of a panel accuses, whatever the others say") {
