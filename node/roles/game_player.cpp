@@ -167,7 +167,8 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
     if (!job) return false;
     if (!play.memory) {
         auto files = files_for(state, *job, play);
-        if (!files) return false;
+        // Whoever plays from another base than the round's loses a game that it is right about.
+        if (!files || has_another_base(state, *job, play)) return false;
         play.memory = std::make_unique<WorkerMemory>(play.facts, std::move(*files));
     }
     play.memory->begin();
@@ -185,6 +186,12 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
     return true;
 }
 
+bool GamePlayer::has_another_base(const contracts::StateView& state, const contracts::Job& job,
+                                  const Play& play) {
+    const auto round = contracts::read_round(state, job.id, play.game.round);
+    return round && bench_.drop_changed_base(job, round->base_blob);
+}
+
 std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& state, const contracts::Job& job,
                                                  Play& play) {
     const auto round = contracts::read_round(state, job.id, play.game.round);
@@ -192,7 +199,7 @@ std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& sta
     PlayerFiles files;
     if (told_.start) files.start = told_.start(job, play.unit);
     const auto base = bench_.earlier_base(state, job, round->base_blob);
-    if (!base || bench_.drop_changed_base(job, round->base_blob)) return std::nullopt;
+    if (!base) return std::nullopt;
     files.base = *base;
     play.blobs.insert(bench_.stored_base(job, round->base_blob).value_or(BlobId{}));
     if (play.unit.kind == UnitKind::kMerge || play.unit.kind == UnitKind::kClip)

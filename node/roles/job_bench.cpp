@@ -279,7 +279,7 @@ std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
 
 bool JobBench::drop_changed_base(const contracts::Job& job, const BlobId& named) {
     const auto blob = stored_base(job, named);
-    if (!blob || files_.is_intact(*blob)) return false;
+    if (!blob || !files_.has(*blob) || files_.is_intact(*blob)) return false;
     files_.drop(*blob);
     std::erase_if(initial_blobs_, [&](const auto& entry) { return entry.second == *blob; });
     seams_.log.warn("the base state " + blob->brief() + " of job " + job.id.brief() +

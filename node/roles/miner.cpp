@@ -203,16 +203,20 @@ bool MinerRole::begins_rightly(const contracts::Job& job, SlotWork& work) {
     const auto first =
         program::first_state_root(job.spec, {job.round, job.base_root, carried.root}, work.start);
     if (!work.trace.boundaries.empty() && first == work.trace.boundaries.front()) return true;
-    if (bench_.drop_changed_base(job, job.base_blob)) {
-        (void)lose(work, "its base had changed");
+    const SlotKey key{work.job, work.round, work.slot};
+    if (failed_.contains(key)) return false;
+    // Its base may have changed on the disk. Another slot may have had it made again by now.
+    if (begun_again_.insert(key).second) {
+        (void)bench_.drop_changed_base(job, job.base_blob);
+        (void)lose(work, "its trace does not begin with the round's base");
         return false;
     }
     // A base whose counters are another round's has such a root, and a state that was carried wrongly.
-    if (failed_.insert({work.job, work.round, work.slot}).second) {
-        log().error(round_name(job.id, job.round) + " slot " + std::to_string(work.slot) +
-                    " is not committed: its trace does not begin with the round's base, and the ledger would "
-                    "refuse to open it");
-    }
+    failed_.insert(key);
+    log().error(
+        round_name(job.id, job.round) + " slot " + std::to_string(work.slot) +
+        " is not committed: its trace does not begin with the round's base, and the ledger would refuse "
+        "to open it");
     return false;
 }
 
@@ -364,6 +368,11 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
         [&](const base::Hash256& id, std::uint32_t round) { return id == job.id && round + 1 < job.round; });
     std::erase_if(base_not_made_,
                   [&](const auto& key) { return key.first == job.id && key.second < job.round; });
+    for (std::set<SlotKey>* slots : {&failed_, &begun_again_}) {
+        std::erase_if(*slots, [&](const SlotKey& key) {
+            return std::get<0>(key) == job.id && std::get<1>(key) < job.round;
+        });
+    }
     std::erase_if(segment_ns_, [&](const auto& entry) {
         return entry.first.first == job.id && entry.first.second < job.round;
     });

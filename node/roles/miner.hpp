@@ -300,14 +300,15 @@ private:
     std::optional<base::Amount> ask_order_;  ///< what its owner asks for lots in place of the flag
     bool ask_unread_ = false;                ///< it cannot be read, and the log has said so
     std::string waits_for_;                  ///< while it drains; the log has said so
-    std::set<SlotKey> failed_;
-    std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
-    std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so
-    std::set<base::Hash256> no_room_;       ///< jobs for which the store was too small, the same
-    std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last
-    std::set<base::Hash256> leased_for_;    ///< jobs that lease it; the log has said so
-    bool deposit_short_ = false;            ///< stake is missing for a lot, and the log has said so
-    bool seal_lost_ = false;                ///< a sealed lot cannot be opened, the same
+    std::set<SlotKey> failed_;               ///< given up
+    std::set<SlotKey> begun_again_;          ///< they were trained from something else than the round's base
+    std::set<base::Hash256> weighed_;        ///< jobs whose locks the log has named
+    std::set<base::Hash256> short_of_;       ///< jobs for which stake was missing, and the log has said so
+    std::set<base::Hash256> no_room_;        ///< jobs for which the store was too small, the same
+    std::optional<base::Hash256> joining_;   ///< the job that it asked for a place last
+    std::set<base::Hash256> leased_for_;     ///< jobs that lease it; the log has said so
+    bool deposit_short_ = false;             ///< stake is missing for a lot, and the log has said so
+    bool seal_lost_ = false;                 ///< a sealed lot cannot be opened, the same
 };
 
 }  // namespace assay::node

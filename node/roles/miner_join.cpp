@@ -10,10 +10,10 @@ namespace assay::node {
 void MinerRole::plan_join(const contracts::Job& job) {
     const bool in_roster = std::any_of(job.roster.begin(), job.roster.end(),
                                        [this](const auto& entry) { return entry.node == me(); });
-    if (in_roster) return;
+    if (in_roster || job.roster.size() >= contracts::kMaxAsks) return;
+    if (job.auction.clearing_price < options_.ask || contracts::open_places(state(), job) == 0) return;
     if (options_.trade || leased_by(state(), me()) || !takes_on(job)) return;
-    if (job.auction.clearing_price < options_.ask || !locks_within_limits(job)) return;
-    if (contracts::open_places(state(), job) == 0) return;
+    if (!locks_within_limits(job)) return;
     const contracts::Params params = contracts::params_of(state(), job);
     if (contracts::read_stake(state(), me()).free < contracts::bond_in(state(), params, job, me())) return;
     if (!can_keep(job)) return;

@@ -182,8 +182,10 @@ void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer)
         // Its round has gone on, or its states were not stored: who cancelled it knows why.
         if (refusal->reason == frames::RefusalReason::kCancelled) return;
         if (remedy == Remedy::kAgain) return log().warn(text + "; it is tried again");
-        if (resumed && refusal->reason == frames::RefusalReason::kBadBytes)
-            return lose_boundaries(work, refusal->text);
+        const bool unread = refusal->reason == frames::RefusalReason::kBadBytes;
+        const auto job = contracts::read_job(state(), work.job);
+        if (unread && job && bench_.drop_changed_base(*job, job->base_blob)) return;
+        if (unread && resumed) return lose_boundaries(work, refusal->text);
         log().error(text);
         failed_.insert(key);
         return;

@@ -89,7 +89,8 @@ struct RosterEntry {
     /// kAbsenceWeight for each round without a commit, minus 1 for each other round in which it held a slot;
     /// never below zero. A miner that just joined begins with one absence.
     std::uint32_t missed = 0;
-    /// It missed too many rounds, lost a bond, or had none when its place was wanted.
+    /// It missed too many rounds, lost a bond, had none when its place was wanted, or left before a refill
+    /// ended.
     bool dropped = false;
     Reason dropped_for = Reason::kNone;  ///< kDropped, or why it lost its bond
     std::uint32_t dropped_round = 0;

@@ -51,8 +51,8 @@ Hand hand_of(const StateView& state, const Params& params, const Job& job, const
 }
 
 /// Of a job with an auction of its own. Drops a joiner that cannot hold a slot: it would have its place for
-/// nothing. A winner could lock a slot's bond at the auction, and keeps its place as long as nobody else
-/// wants it, or as it can hold slots again.
+/// nothing. A winner could lock a slot's bond at the auction, and its stake may come back. It keeps its place
+/// until somebody takes it (vacate_place), or a refill ends with nobody who can hold a slot.
 std::vector<Hand> hands_of(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
@@ -178,9 +178,10 @@ std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
             stop = Reason::kJobExhausted;
     } else if (hands.empty()) {
         // Who left, or lost its bond, may have kept a place closed until now: it is offered in another
-        // refill. There is an end, since each further refill has somebody dropped.
+        // refill. There is an end: each further refill has somebody dropped, or waits for games to end.
         if (job.phase == JobPhase::kRefill) drop_absent(work, job);
-        if (job.phase != JobPhase::kRefill || dropped_of(job) > dropped) {
+        const bool goes_on = dropped_of(job) > dropped || members_wait_for_window(work.state, job);
+        if (job.phase != JobPhase::kRefill || goes_on) {
             begin_refill(work, job);
         } else {
             stop = Reason::kNoMiners;

@@ -67,7 +67,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kInsufficientBalance:
         case Reason::kInsufficientStake:
         case Reason::kTooManyJobs:
-        // A member can lose its place.
+        // A member of a roster can lose its place.
         case Reason::kRosterFull:
         // A sponsor can grant more, a job's end gives room back, a day passes.
         case Reason::kNotMember:

@@ -54,6 +54,7 @@ TEST_CASE("a verifier whose base changes behind its last audit merges as the oth
 }
 
 TEST_CASE("a miner whose base has changed trains again from the right one, and commits") {
+    const bool truncated = GENERATE(false, true);
     MarketOptions options;
     options.miners = {"mia"};
     Market market(options);
@@ -65,10 +66,13 @@ TEST_CASE("a miner whose base has changed trains again from the right one, and c
         if (changed || train == nullptr || train->round != 1 || !answer.last) return;
         changed = true;  // behind the first of its slots
         change_on_disk(mia, market.job()->base_blob);
+        if (truncated) std::filesystem::resize_file(mia.store->path(market.job()->base_blob).value(), 100);
     };
     check_all_paid(market);
     CHECK(changed);
-    CHECK(mia.log.lines_with("is trained again from its start: its base had changed") == 1);
+    CHECK(mia.log.lines_with("has changed on our disk") == 1);
+    CHECK(mia.log.lines_with("is trained again from its start: its trace does not begin with") ==
+          (truncated ? 0 : 1));
 }
 
 TEST_CASE("who computes settled slots again, and whose base changes on its disk, challenges nobody") {
