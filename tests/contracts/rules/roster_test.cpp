@@ -422,6 +422,28 @@ TEST_CASE("nobody waits for the windows of members whose keys are revoked") {
     CHECK(w.env.job(w.job).phase_deadline == w.env.height());
 }
 
+TEST_CASE("games about the claims of members, begun late, keep no place closed until the job has ended") {
+    RosterWorld w;
+    w.keep_bonds({"m1", "m2"});
+    Person& friend_of_theirs = w.env.verifier("v4");
+    play_round(w.env, w.job);
+    const std::uint64_t end = w.env.job(w.job).phase_deadline;
+    w.env.advance_to(end - 1);
+    for (std::uint32_t slot = 0; slot < 2; ++slot) {
+        w.env.send(friend_of_theirs,
+                   DisputeOpen{w.job, 0, ClaimKind::kSlot, slot, dispute::UnitKind::kSegment, 0});
+    }
+    w.env.advance_to(end + 1);
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    w.refuse(Reason::kRosterFull, "m3");
+    for (const Game& game : list_games(w.env.state(), w.job)) w.env.advance_to(game.due);  // they are silent
+    for (const char* name : {"m1", "m2"}) CHECK(w.entry(name)->dropped);
+    w.join("m3");
+    play_job(w.env, w.job);
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+    CHECK(w.line(1, "m3").reason == Reason::kPaid);
+}
+
 TEST_CASE("one voice of a panel accuses, whatever the others say") {
     Env env;
     for (const char* name : {"m1", "m2"}) env.miner(name);
