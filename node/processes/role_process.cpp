@@ -81,6 +81,7 @@ struct RoleProcess::State {
     base::Outcome<void> open_store_and_worker();
     base::Outcome<void> open_worker();
     base::Outcome<void> open_services();
+    ClientOptions ledger_client() const;
     base::Outcome<void> open_ledger();
     base::Outcome<void> assemble();
     void take_apart();
@@ -161,18 +162,22 @@ base::Outcome<void> RoleProcess::State::open_services() {
     return {};
 }
 
-base::Outcome<void> RoleProcess::State::open_ledger() {
+ClientOptions RoleProcess::State::ledger_client() const {
     ClientOptions client;
     client.address = options.node_address;
     client.tls = options.tls;
     // A submission answers only when its block is on disk.
     client.deadline = std::chrono::milliseconds(60'000);
-    ASSAY_ASSIGN(ledger, connect_to_chain(client, genesis));
+    return client;
+}
+
+base::Outcome<void> RoleProcess::State::open_ledger() {
+    ASSAY_ASSIGN(ledger, connect_to_chain(ledger_client(), genesis));
     return {};
 }
 
 base::Outcome<void> RoleProcess::State::assemble() {
-    ASSAY_ASSIGN(const LedgerStatus status, ledger->status());
+    ASSAY_ASSIGN(const LedgerStatus status, ask_status(*ledger, ledger_client()));
     loop = std::make_unique<Loop>();
     ledger_port = make_ledger_port(*ledger, *loop);
     blob_port = make_blob_port(
