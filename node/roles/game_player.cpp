@@ -168,7 +168,7 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
     if (!play.memory) {
         auto files = files_for(state, *job, play);
         // Whoever plays from another base than the round's loses a game that it is right about.
-        if (!files || has_another_base(state, *job, play)) return false;
+        if (!files || drops_changed_base(state, *job, play)) return false;
         play.memory = std::make_unique<WorkerMemory>(play.facts, std::move(*files));
     }
     play.memory->begin();
@@ -186,8 +186,8 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
     return true;
 }
 
-bool GamePlayer::has_another_base(const contracts::StateView& state, const contracts::Job& job,
-                                  const Play& play) {
+bool GamePlayer::drops_changed_base(const contracts::StateView& state, const contracts::Job& job,
+                                    const Play& play) {
     const auto round = contracts::read_round(state, job.id, play.game.round);
     return round && bench_.drop_changed_base(job, round->base_blob);
 }

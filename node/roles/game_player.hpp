@@ -72,8 +72,8 @@ private:
     bool advance(const contracts::StateView& state, Play& play);
     std::optional<PlayerFiles> files_for(const contracts::StateView& state, const contracts::Job& job,
                                          Play& play);
-    /// Whether the base of the game's round has changed on our disk, and was dropped.
-    bool has_another_base(const contracts::StateView& state, const contracts::Job& job, const Play& play);
+    /// JobBench::drop_changed_base() for the game's round.
+    bool drops_changed_base(const contracts::StateView& state, const contracts::Job& job, const Play& play);
     bool add_updates(const contracts::StateView& state, const contracts::Job& job, Play& play,
                      PlayerFiles& files);
     std::optional<contracts::Payload> next_move(Play& play);

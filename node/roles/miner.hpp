@@ -241,7 +241,7 @@ private:
     /// its last boundary that have changed on the disk.
     void lose_boundaries(SlotWork& work, const std::string& why);
     /// Whether the trace begins with the round's base. The ledger would refuse to open any other trace, so
-    /// the miner must not commit it.
+    /// the miner must not commit it: the slot is trained again once, and then given up.
     bool begins_rightly(const contracts::Job& job, SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
     /// Opens the starts of the drawn runs, and lets peers have those states. Peers get nothing else of the

@@ -2,6 +2,7 @@
 #include "contracts/rules/job/roster.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/tables.hpp"
@@ -19,16 +20,21 @@ bool is_member(const StateView& state, const RosterEntry& entry) {
     return !entry.dropped && !read_node_key(state, entry.node)->revoked;
 }
 
-bool has_bond(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry) {
+namespace {
+
+bool holds_place(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry) {
+    if (!is_member(state, entry)) return false;
     if (!entry.locked.is_zero() || waits_for_window(state, job, entry.node)) return true;
     return read_stake(state, entry.node).free >= bond_in(state, params, job, entry.node);
 }
+
+}  // namespace
 
 std::uint32_t open_places(const StateView& state, const Job& job) {
     if (job.leases() || job.roster.empty()) return 0;
     const Params params = params_of(state, job);
     const auto held = std::count_if(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
-        return is_member(state, entry) && has_bond(state, params, job, entry);
+        return holds_place(state, params, job, entry);
     });
     ASSAY_CHECK(held <= job.auction.winners);
     return job.auction.winners - static_cast<std::uint32_t>(held);
@@ -41,7 +47,7 @@ void vacate_place(Work& work, const Job& job) {
     for (const RosterEntry& entry : job.roster) {
         if (!is_member(work.state, entry)) continue;
         ++members;
-        if (!has_bond(work.state, params, job, entry)) last = entry;
+        if (!holds_place(work.state, params, job, entry)) last = entry;
     }
     ASSAY_CHECK(last || members < job.auction.winners);
     if (members < job.auction.winners) return;
@@ -51,11 +57,8 @@ void vacate_place(Work& work, const Job& job) {
 
 void drop_absent(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
-    for (RosterEntry& entry : job.roster) {
-        if (entry.dropped || (is_member(work.state, entry) && has_bond(work.state, params, job, entry)))
-            continue;
-        drop(work, job, entry, Reason::kDropped, job.round);
-    }
+    for (RosterEntry& entry : job.roster)
+        if (!holds_place(work.state, params, job, entry)) drop(work, job, entry, Reason::kDropped, job.round);
 }
 
 Amount bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,

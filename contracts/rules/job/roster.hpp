@@ -15,18 +15,15 @@ bool is_joiner(const Job& job, const RosterEntry& entry);
 /// Whether a member may hold slots: it was not dropped, and its key is not revoked.
 bool is_member(const StateView& state, const RosterEntry& entry);
 
-/// Whether a member has the bond of one slot. It may be free, or locked in a claim of this job, or locked
-/// since the member joined. REQUIRES is_member(), and a job whose auction was held.
-bool has_bond(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry);
-
-/// The number of open places in the roster: the number of the auction's winners minus the members that have
-/// a bond. 0 in a job that leases, and before the auction.
+/// The number of open places in the roster: the number of the auction's winners minus the members that hold
+/// their places. A member holds its place while it has the bond of one slot: free, or locked in a claim of
+/// this job, or locked since it joined. 0 in a job that leases, and before the auction.
 std::uint32_t open_places(const StateView& state, const Job& job);
 
-/// Drops the last member without a bond where all places are somebody's, so that a joiner can take its place.
-/// REQUIRES open_places().
+/// Makes room for a joiner: where there are as many members as places, drops the last one that does not hold
+/// its place. REQUIRES that a place is open.
 void vacate_place(Work& work, const Job& job);
-/// Drops all who hold no place: members without a bond, and those whose keys are revoked.
+/// Drops all who do not hold their places: members without a bond, and those whose keys are revoked.
 void drop_absent(Work& work, Job& job);
 
 /// The bond of a slot of the job for this miner at this price. REQUIRES a registered miner and a price at

@@ -160,14 +160,14 @@ Reason obstacle(const Work& work, const Job& job) {
                                                                                  : Reason::kJobExhausted;
 }
 
-std::ptrdiff_t dropped_of(const Job& job) {
+std::ptrdiff_t count_dropped(const Job& job) {
     return std::count_if(job.roster.begin(), job.roster.end(),
                          [](const RosterEntry& entry) { return entry.dropped; });
 }
 
 /// Who can hold slots in the coming round. Nobody: the job ends for `stop`, or waits already.
 std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
-    const auto dropped = dropped_of(job);
+    const auto dropped = count_dropped(job);
     std::vector<Hand> hands = job.leases() ? leased_hands(work, job) : hands_of(work, job);
     if (job.leases()) {
         if (hands.size() < job.spec.market.terms.gang) {
@@ -179,9 +179,9 @@ std::vector<Hand> gather(Work& work, Job& job, Reason& stop) {
     } else if (hands.empty()) {
         // Who left, or lost its bond, may have kept a place closed until now: it is offered in another
         // refill. There is an end: each further refill has somebody dropped, or waits for games to end.
-        if (job.phase == JobPhase::kRefill) drop_absent(work, job);
-        const bool goes_on = dropped_of(job) > dropped || members_wait_for_window(work.state, job);
-        if (job.phase != JobPhase::kRefill || goes_on) {
+        const bool is_first = job.phase != JobPhase::kRefill;
+        if (!is_first) drop_absent(work, job);
+        if (is_first || count_dropped(job) > dropped || members_wait_for_window(work.state, job)) {
             begin_refill(work, job);
         } else {
             stop = Reason::kNoMiners;

@@ -463,14 +463,9 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running,
-                 prices_of_round(running.work.state, running.job, running.round.number),
-                 postings_of(running),
-                 {},
-                 {},
-                 {},
-                 {},
-                 {}};
+    Settlement s{.running = running,
+                 .prices = prices_of_round(running.work.state, running.job, running.round.number),
+                 .postings = postings_of(running)};
     close_merge_claims(s);
     take_standing(s);
     for (const SlotRound& slot : running.slots) settle_claim(s, slot);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A verifier seals the slots that it could compute. Each one that it leaves out costs what silence costs.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/panel_rule.hpp"
+#include "tests/contracts/rules/counted_state.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -143,6 +147,30 @@ TEST_CASE("what is left out is fixed by the seal, and an opening names some of i
     longer.roots.push_back(bytes_of("root"));
     w.env.refuse(Reason::kWrongClaims, w.who(), w.opening({longer}));
     w.env.send(w.who(), w.opening(some));
+}
+
+TEST_CASE("a pass over the slots of a round reads what each verifier posted once, and finds the same") {
+    ManySlots w;
+    w.seal(w.words());
+    w.env.send(w.who(), w.opening(w.words()));
+    const CountedState counted(w.env.state());
+    RoundPostings postings(counted, w.job, 0);
+    std::set<std::pair<Stage, PublicKey>> posted;
+    std::size_t asked = 0;
+    for (const SlotRound& slot : list_slots(w.env.state(), w.job, 0)) {
+        const auto audits = audits_of(postings, slot);
+        const auto alone = audits_of(w.env.state(), w.job, 0, slot);
+        REQUIRE(audits.size() == alone.size());
+        for (std::size_t i = 0; i < audits.size(); ++i) {
+            posted.insert({stage_of(i, slot), audits[i].verifier});
+            ++asked;
+            CHECK(audits[i].sealed == alone[i].sealed);
+            CHECK(audits[i].opened == alone[i].opened);
+            CHECK(audits[i].roots == alone[i].roots);
+        }
+    }
+    REQUIRE(asked > posted.size());
+    CHECK(counted.reads == posted.size());
 }
 
 }  // namespace assay::contracts::test
