@@ -14,6 +14,7 @@ namespace avx2 {
 
 inline constexpr std::size_t kRows = 6;
 inline constexpr std::size_t kCols = 16;
+inline constexpr bool kHoldsHigh = false;
 inline constexpr std::size_t kWideRows = 3;  // at a time, with two sums each
 inline constexpr int kWideUnroll = 16;       // pairs of k
 
@@ -29,8 +30,7 @@ inline void dot_pairs(I& sum, I a, I b) {
 // clang-format off
 #include "trainer/cpu/integer/sums-inl.hpp"
 #include "trainer/cpu/integer/tile_vectors-inl.hpp"
-#include "trainer/cpu/integer/tile_pairs-inl.hpp"
-#include "trainer/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/cpu/integer/tile_runs-inl.hpp"
 #include "trainer/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"

@@ -12,21 +12,25 @@ ASSAY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
 namespace assay::trainer::integer {
 namespace avx512 {
 
-inline constexpr std::size_t kRows = 8;
+inline constexpr std::size_t kRows = 6;
 inline constexpr std::size_t kCols = 32;
-inline constexpr std::size_t kWideRows = 4;  // at a time, with two sums each
+inline constexpr bool kHoldsHigh = true;
+inline constexpr std::size_t kWideRows = 3;  // at a time, with two sums each
 inline constexpr int kWideUnroll = 1;        // pairs of k: unrolled, GCC 12 keeps sums on the stack
 
 #include "trainer/cpu/integer/lanes512-inl.hpp"
 
-inline void dot_pairs(I& sum, I a, I b) { sum = add(sum, _mm512_madd_epi16(a, b)); }
+// The addition is assembly, because GCC 12 adds to a copy of some sums.
+inline void dot_pairs(I& sum, I a, I b) {
+    const I products = _mm512_madd_epi16(a, b);
+    asm("vpaddd %1, %0, %0" : "+v"(sum) : "v"(products));
+}
 
 // Each builds on those before it.
 // clang-format off
 #include "trainer/cpu/integer/sums-inl.hpp"
 #include "trainer/cpu/integer/tile_vectors-inl.hpp"
-#include "trainer/cpu/integer/tile_pairs-inl.hpp"
-#include "trainer/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/cpu/integer/tile_runs-inl.hpp"
 #include "trainer/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"

@@ -8,6 +8,7 @@
 
 inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 2;
 inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 2;
+inline constexpr std::uint64_t kAheadB = kUnit * kUnit;
 inline constexpr std::uint64_t kLowAtA = kRows * kUnit;  // where the low digits of a unit start
 inline constexpr std::uint64_t kLowAtB = kCols * kUnit;
 /// The sums of digit products stay within 32 bits for the longest block of k.
@@ -16,8 +17,9 @@ static_assert(arithmetic::kMaxProductBlock * 2 * 128 * 128 < (1ULL << 31U));
 inline std::uint64_t a_panel_bytes(std::uint64_t depth) { return units_of(depth) * kUnitBytesA; }
 inline std::uint64_t b_panel_bytes(std::uint64_t depth) { return units_of(depth) * kUnitBytesB; }
 
-inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
-    std::byte* out = unit + row * kUnit;
+inline void emit_a(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/, std::uint64_t unit,
+                   std::uint64_t row) {
+    std::byte* out = panel + unit * kUnitBytesA + row * kUnit;
     const I half = set(0x00800080);
 #pragma GCC unroll 8
     for (std::size_t v = 0; v < kUnit / 2; v += 2 * kL) {
@@ -30,12 +32,14 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
 
 inline constexpr int kLowerBits = 8;  // of a 24-bit operand A: a digit
 
-inline void emit_part(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
-    emit_a(numbers, unit, row);
+inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t units, std::uint64_t unit,
+                      std::uint64_t row) {
+    emit_a(numbers, panel, units, unit, row);
 }
 
-inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
-    std::byte* out = unit + column * 4;
+inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t /*units*/, std::uint64_t unit,
+                   std::uint64_t column) {
+    std::byte* out = panel + unit * kUnitBytesB + column * 4;
     const I half = set(0x00800080);
     const I even = set(0x00ff00ff), odd = set(static_cast<std::int32_t>(0xff00ff00U));
     for (std::size_t t = 0; t < kUnit / 2; t += 2) {

@@ -77,8 +77,8 @@ TargetProducts entry_of(Target target) {
         case Target::kAvxVnni: return entry<integer::avx_vnni_machine>();
         case Target::kAvx512: return entry<integer::avx512_machine>();
         case Target::kVnni:
-            return integer::prefers_tall_tiles() ? entry<integer::vnni_tall_machine>()
-                                                 : entry<integer::vnni_machine>();
+            return integer::prefers_runs() ? entry<integer::vnni_runs_machine>()
+                                           : entry<integer::vnni_bytes_machine>();
         case Target::kAmx: return entry<integer::amx_machine>();
 #endif
         default: return entry<integer::plain_machine>();

@@ -21,6 +21,8 @@ inline I sub(I a, I b) { return _mm256_sub_epi32(a, b); }
 inline I bit_and(I a, I b) { return _mm256_and_si256(a, b); }
 inline I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
 inline I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
+/// Whether a bit is set.
+inline bool any(I x) { return _mm256_testz_si256(x, x) == 0; }
 inline I max(I a, I b) { return _mm256_max_epi32(a, b); }
 inline I min(I a, I b) { return _mm256_min_epi32(a, b); }
 template <int n>
@@ -32,6 +34,16 @@ inline I shift_right(I a) {
     return _mm256_srai_epi32(a, n);
 }
 /// 16 numbers of 16 bits.
+/// Adds the upper 16 bits of `sum`, as a signed number, to what is at `high`, and leaves the others. As
+/// assembly, because GCC 12 keeps the mask in a register, and a sum of a tile on the stack instead.
+inline void move_upper(I& sum, void* high) {
+    alignas(32) static constexpr std::int32_t kLow[kL] = {0xffff, 0xffff, 0xffff, 0xffff,
+                                                          0xffff, 0xffff, 0xffff, 0xffff};
+    I upper;
+    asm("vpsrad $16, %0, %1\n\tvpand %3, %0, %0\n\tvpaddd %2, %1, %1\n\tvmovdqu %1, %2"
+        : "+x"(sum), "=&x"(upper), "+m"(*static_cast<I*>(high))
+        : "m"(kLow));
+}
 inline I add16(I a, I b) { return _mm256_add_epi16(a, b); }
 template <int n>
 inline I shift_left16(I a) {
@@ -43,6 +55,17 @@ inline I shift_right16(I a) {
 }
 
 /// Magnitude of a float as an integer.
+inline F to_float(I x) { return _mm256_cvtepi32_ps(x); }
+/// A bit for each lane that is `limit` or more, or no number.
+inline std::uint32_t not_below(F x, float limit) {
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(x, set_float(limit), _CMP_NLT_UQ)));
+}
+/// What lies at p becomes the larger of it and x, or x itself.
+inline void keep_largest(void* p, F x, bool first) {
+    auto* at = static_cast<float*>(p);
+    _mm256_storeu_ps(at, first ? x : _mm256_max_ps(x, _mm256_loadu_ps(at)));
+}
+
 inline I magnitude(F x) { return bit_and(_mm256_castps_si256(x), set(0x7fffffff)); }
 inline std::int32_t largest(I x) {
     alignas(32) std::int32_t lanes[kL];

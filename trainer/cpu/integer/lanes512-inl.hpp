@@ -21,6 +21,8 @@ inline I sub(I a, I b) { return _mm512_sub_epi32(a, b); }
 inline I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
 inline I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
 inline I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
+/// Whether a bit is set.
+inline bool any(I x) { return _mm512_test_epi32_mask(x, x) != 0; }
 inline I max(I a, I b) { return _mm512_max_epi32(a, b); }
 template <int n>
 inline I shift_left(I a) {
@@ -29,6 +31,14 @@ inline I shift_left(I a) {
 template <int n>
 inline I shift_right(I a) {
     return _mm512_srai_epi32(a, n);
+}
+/// Adds the upper 16 bits of `sum`, as a signed number, to `high`, and leaves the others. As assembly,
+/// because GCC 12 adds to a copy.
+inline void move_upper(I& sum, I& high) {
+    I upper;
+    asm("vpsrad $16, %0, %2\n\tvpandd %3, %0, %0\n\tvpaddd %2, %1, %1"
+        : "+v"(sum), "+v"(high), "=&v"(upper)
+        : "v"(set(0xffff)));
 }
 /// 32 numbers of 16 bits.
 inline I add16(I a, I b) { return _mm512_add_epi16(a, b); }
@@ -39,6 +49,23 @@ inline I shift_left16(I a) {
 template <int n>
 inline I shift_right16(I a) {
     return _mm512_srai_epi16(a, n);
+}
+
+inline F to_float(I x) { return _mm512_cvtepi32_ps(x); }
+/// A bit for each lane that is `limit` or more, or no number.
+inline std::uint32_t not_below(F x, float limit) {
+    return _mm512_cmp_ps_mask(x, set_float(limit), _CMP_NLT_UQ);
+}
+/// What lies at p becomes the larger of it and x, or x itself.
+inline void keep_largest(void* p, F x, bool first) {
+    auto* at = static_cast<float*>(p);
+    store_float(at, first ? x : _mm512_max_ps(x, load_float(at)));
+}
+/// The same of the eight sums of lane i and lane i + 8.
+inline void keep_largest_folded(void* p, F x, bool first) {
+    const __m256 sums = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    auto* at = static_cast<float*>(p);
+    _mm256_storeu_ps(at, first ? sums : _mm256_max_ps(sums, _mm256_loadu_ps(at)));
 }
 
 /// Magnitude of a float as an integer.

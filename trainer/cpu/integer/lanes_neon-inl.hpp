@@ -20,6 +20,8 @@ inline I add(I a, I b) { return vaddq_s32(a, b); }
 inline I sub(I a, I b) { return vsubq_s32(a, b); }
 inline I bit_and(I a, I b) { return vandq_s32(a, b); }
 inline I bit_or(I a, I b) { return vorrq_s32(a, b); }
+/// Whether a bit is set.
+inline bool any(I x) { return vmaxvq_u32(vreinterpretq_u32_s32(x)) != 0; }
 inline I max(I a, I b) { return vmaxq_s32(a, b); }
 inline I min(I a, I b) { return vminq_s32(a, b); }
 template <int n>
@@ -29,6 +31,11 @@ inline I shift_left(I a) {
 template <int n>
 inline I shift_right(I a) {
     return vshrq_n_s32(a, n);
+}
+/// Adds the upper 16 bits of `sum`, as a signed number, to what is at `high`, and leaves the others.
+inline void move_upper(I& sum, void* high) {
+    store(high, add(load(high), shift_right<16>(sum)));
+    sum = bit_and(sum, set(0xffff));
 }
 /// 8 numbers of 16 bits.
 inline int16x8_t narrow_lanes(I a) { return vreinterpretq_s16_s32(a); }
@@ -40,6 +47,18 @@ inline I shift_left16(I a) {
 template <int n>
 inline I shift_right16(I a) {
     return vreinterpretq_s32_s16(vshrq_n_s16(narrow_lanes(a), n));
+}
+
+inline F to_float(I x) { return vcvtq_f32_s32(x); }
+/// A bit for each lane that is `limit` or more, or no number.
+inline std::uint32_t not_below(F x, float limit) {
+    const uint32x4_t bits = {1, 2, 4, 8};
+    return vaddvq_u32(vbicq_u32(bits, vcltq_f32(x, set_float(limit))));
+}
+/// What lies at p becomes the larger of it and x, or x itself.
+inline void keep_largest(void* p, F x, bool first) {
+    auto* at = static_cast<float*>(p);
+    vst1q_f32(at, first ? x : vmaxq_f32(x, vld1q_f32(at)));
 }
 
 /// Magnitude of a float as an integer.

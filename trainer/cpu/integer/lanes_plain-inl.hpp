@@ -51,6 +51,9 @@ ASSAY_LANES(I, add16,
                       ((as_unsigned(x) & 0xffff0000U) + (as_unsigned(y) & 0xffff0000U))))
 #undef ASSAY_LANES
 
+/// Whether a bit is set.
+inline bool any(I x) { return (x.lane[0] | x.lane[1] | x.lane[2] | x.lane[3]) != 0; }
+
 template <int n>
 inline I shift_left(I a) {
     for (std::int32_t& x : a.lane) x = as_signed(as_unsigned(x) << static_cast<unsigned>(n));
@@ -60,6 +63,11 @@ template <int n>
 inline I shift_right(I a) {
     for (std::int32_t& x : a.lane) x >>= n;
     return a;
+}
+/// Adds the upper 16 bits of `sum`, as a signed number, to what is at `high`, and leaves the others.
+inline void move_upper(I& sum, void* high) {
+    store(high, add(load(high), shift_right<16>(sum)));
+    sum = bit_and(sum, set(0xffff));
 }
 template <int n>
 inline I shift_left16(I a) {
@@ -74,6 +82,24 @@ inline I shift_right16(I a) {
 }
 
 /// Magnitude of a float as an integer.
+inline F to_float(I x) {
+    F out;
+    for (std::size_t i = 0; i < kL; ++i) out.lane[i] = static_cast<float>(x.lane[i]);
+    return out;
+}
+/// A bit for each lane that is `limit` or more, or no number.
+inline std::uint32_t not_below(F x, float limit) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < kL; ++i) bits |= x.lane[i] < limit ? 0U : 1U << i;
+    return bits;
+}
+/// What lies at p becomes the larger of it and x, or x itself.
+inline void keep_largest(void* p, F x, bool first) {
+    const F before = first ? x : load_float(static_cast<const float*>(p));
+    for (std::size_t i = 0; i < kL; ++i) x.lane[i] = before.lane[i] > x.lane[i] ? before.lane[i] : x.lane[i];
+    store_float(static_cast<float*>(p), x);
+}
+
 inline I magnitude(F x) {
     I out;
     __builtin_memcpy(&out, &x, sizeof(x));

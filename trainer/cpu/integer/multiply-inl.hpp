@@ -171,7 +171,7 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                     const std::byte* next_a = i + 1 < down
                                                   ? a_panel + a.panel_stride + u * kUnitBytesA
                                                   : a.data + (more ? u + count : stretch) * kUnitBytesA;
-                    const Ahead ahead{next_a, next_b + i * kUnit * kUnit};
+                    const Ahead ahead{next_a, next_b + i * kAheadB};
                     const bool last = u + count == all;
                     float* out = c + i * kRows * c_stride + j * kCols;
                     if (last) fetch_outputs(out, c_stride);

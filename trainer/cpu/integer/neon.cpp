@@ -12,6 +12,7 @@ namespace neon {
 
 inline constexpr std::size_t kRows = 8;
 inline constexpr std::size_t kCols = 8;
+inline constexpr bool kHoldsHigh = false;
 inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
 inline constexpr int kWideUnroll = 1;        // pairs of k
 
@@ -27,8 +28,7 @@ inline void dot_pairs(I& sum, I a, I b) {
 // clang-format off
 #include "trainer/cpu/integer/sums-inl.hpp"
 #include "trainer/cpu/integer/tile_vectors-inl.hpp"
-#include "trainer/cpu/integer/tile_pairs-inl.hpp"
-#include "trainer/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/cpu/integer/tile_runs-inl.hpp"
 #include "trainer/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"

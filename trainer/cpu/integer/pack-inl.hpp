@@ -7,13 +7,15 @@
 
 static_assert(kL <= kMostVectorLanes && kMostVectorLanes % kL == 0 && kGroup % kMostVectorLanes == 0);
 
+inline constexpr std::size_t kStrips = kGroup / kL;  // of kL lanes each, in a group
+
 struct UnitBuffers {
     alignas(64) float source[kL * kUnit];
-    alignas(64) std::int32_t rows[kL * kUnit / 2];   // kUnit numbers of 16 bits per lane
-    alignas(64) std::int32_t lanes[kUnit / 2 * kL];  // per pair of k, one pair per lane
+    alignas(64) std::int32_t rows[kL * kUnit / 2];            // kUnit numbers of 16 bits per lane
+    alignas(64) std::int32_t lanes[kStrips][kUnit / 2 * kL];  // per pair of k, one pair per lane
     // The lower parts of 24-bit numbers, whose upper ones are above.
     alignas(64) std::int32_t lower_rows[kL * kUnit / 2];
-    alignas(64) std::int32_t lower_lanes[kUnit / 2 * kL];
+    alignas(64) std::int32_t lower_lanes[kStrips][kUnit / 2 * kL];
 };
 
 // The largest magnitude of a lane whose numbers lie side by side.
@@ -133,32 +135,40 @@ inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const
     }
 }
 
-// kUnread: fetches the next unit, also past the end, since that is only a hint. Each k may lie on a page of
-// its own, so the processor cannot guess.
-template <bool kWide, bool kOnce, bool kUnread>
-inline void integers_of_lanes(const float* data, std::uint64_t k_stride, Power p, UnitBuffers& to) {
+// `strips` strips of lanes that lie side by side: each k is read as one stretch of memory. It may lie on a
+// page of its own and, where rows are a power of two apart, in the same sets of the caches as all others, so
+// the processor cannot guess what comes and few rows can be fetched ahead. Those past the end are only hints.
+template <bool kWide, bool kOnce>
+inline void integers_of_lanes(const float* data, std::uint64_t k_stride, std::size_t strips,
+                              const Power* powers, UnitBuffers& to) {
+    constexpr std::uint64_t kAhead = 16;
     const I low = set(0xffff);
+    const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };
     for (std::size_t k = 0; k < kUnit; k += 2) {
-        if constexpr (kUnread) {
-            __builtin_prefetch(data + (k + kUnit) * k_stride);
-            __builtin_prefetch(data + (k + kUnit + 1) * k_stride);
+        const float* row = data + k * k_stride;
+        for (std::size_t s = 0; s < strips; ++s, row += kL) {
+            __builtin_prefetch(row + kAhead * k_stride);
+            __builtin_prefetch(row + (kAhead + 1) * k_stride);
+            const I even = to_integer<kOnce>(load_float(row), powers[s]);
+            const I odd = to_integer<kOnce>(load_float(row + k_stride), powers[s]);
+            store(to.lanes[s] + k / 2 * kL, kWide ? pair(upper_of(even), upper_of(odd)) : pair(even, odd));
+            if (kWide) store(to.lower_lanes[s] + k / 2 * kL, pair(lower_of(even), lower_of(odd)));
         }
-        const I even = to_integer<kOnce>(load_float(data + k * k_stride), p);
-        const I odd = to_integer<kOnce>(load_float(data + (k + 1) * k_stride), p);
-        const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };
-        store(to.lanes + k / 2 * kL, kWide ? pair(upper_of(even), upper_of(odd)) : pair(even, odd));
-        if (kWide) store(to.lower_lanes + k / 2 * kL, pair(lower_of(even), lower_of(odd)));
     }
 }
 template <bool kWide>
-inline void integers_of_lanes(const float* data, std::uint64_t k_stride, bool unread,
+inline void integers_of_lanes(const float* data, std::uint64_t k_stride, std::size_t strips,
                               const std::int32_t* exponents, UnitBuffers& to) {
-    const I powers = sub(set(0), load(exponents));
-    const bool once = largest(powers) <= kMostOnce;
-    const auto lanes = !once    ? integers_of_lanes<kWide, false, false>
-                       : unread ? integers_of_lanes<kWide, true, true>
-                                : integers_of_lanes<kWide, true, false>;
-    lanes(data, k_stride, power(powers), to);
+    Power powers[kStrips];
+    I most = set(0);
+    for (std::size_t s = 0; s < strips; ++s) {
+        const I power_of = sub(set(0), load(exponents + s * kL));
+        powers[s] = power(power_of);
+        most = max(most, power_of);
+    }
+    const bool once = largest(most) <= kMostOnce;
+    (once ? integers_of_lanes<kWide, true> : integers_of_lanes<kWide, false>)(data, k_stride, strips, powers,
+                                                                              to);
 }
 
 inline void rows_to_lanes(const std::int32_t* rows, std::int32_t* lanes) {
@@ -170,7 +180,7 @@ inline void lanes_to_rows(const std::int32_t* lanes, std::int32_t* rows) {
 
 enum class Form : std::uint8_t { kByRow, kByPair };
 
-// kL lanes from `lane` on, k from `k` on, in the form `wanted`.
+// kL lanes from `lane` on, k from `k` on, in the form `wanted`, as strip 0 of `to`.
 template <bool kWide>
 inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, const std::int32_t* exponents,
                      Form wanted, UnitBuffers& to) {
@@ -178,8 +188,7 @@ inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, co
     const std::uint64_t lanes = slice.lanes > lane ? slice.lanes - lane : 0;
     const std::uint64_t depth = slice.depth - k;
     std::uint64_t lane_stride = slice.lane_stride;
-    Form form = Form::kByRow;
-    if (lanes < kL || depth < kUnit || (slice.k_stride != 1 && slice.lane_stride != 1)) {
+    if (lanes < kL || depth < kUnit || slice.k_stride != 1) {
         __builtin_memset(to.source, 0, sizeof(to.source));
         for (std::uint64_t i = 0; i < lanes && i < kL; ++i) {
             for (std::uint64_t j = 0; j < depth && j < kUnit; ++j) {
@@ -188,16 +197,41 @@ inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, co
         }
         data = to.source;
         lane_stride = kUnit;
-    } else if (slice.k_stride != 1) {
-        form = Form::kByPair;
     }
-    if (form == Form::kByRow) {
-        integers_of_rows<kWide>(data, lane_stride, exponents, to);
-        if (wanted == Form::kByPair) rows_to_lanes(to.rows, to.lanes);
-    } else {
-        integers_of_lanes<kWide>(data, slice.k_stride, slice.unread, exponents, to);
-        if (wanted == Form::kByRow) lanes_to_rows(to.lanes, to.rows);
-        if (kWide && wanted == Form::kByRow) lanes_to_rows(to.lower_lanes, to.lower_rows);
+    integers_of_rows<kWide>(data, lane_stride, exponents, to);
+    if (wanted == Form::kByPair) rows_to_lanes(to.rows, to.lanes[0]);
+}
+
+// Calls emit(lane, unit, strip) for every kL of `padded` lanes in every unit of k, in the order in which
+// memory is read, when `to` has their numbers in the form `wanted`: its rows, or the lanes of that strip.
+template <bool kWide, class Emit>
+inline void for_each_strip(const Slice& slice, std::uint64_t padded, const std::int32_t* exponents,
+                           Form wanted, UnitBuffers& to, const Emit& emit) {
+    const std::uint64_t units = units_of(slice.depth);
+    const bool side_by_side = slice.lane_stride == 1 && slice.k_stride != 1;
+    if (!side_by_side) {
+        for (std::uint64_t lane = 0; lane < padded; lane += kL) {
+            for (std::uint64_t u = 0; u < units; ++u) {
+                integers<kWide>(slice, lane, u * kUnit, exponents + lane, wanted, to);
+                emit(lane, u, 0);
+            }
+        }
+        return;
+    }
+    for (std::uint64_t u = 0; u < units; ++u) {
+        const bool whole = slice.depth - u * kUnit >= kUnit;
+        const std::size_t strips = whole ? slice.lanes / kL : 0;
+        integers_of_lanes<kWide>(slice.data + u * kUnit * slice.k_stride, slice.k_stride, strips, exponents,
+                                 to);
+        for (std::size_t strip = 0; strip < strips; ++strip) {
+            if (wanted == Form::kByRow) lanes_to_rows(to.lanes[strip], to.rows);
+            if (kWide && wanted == Form::kByRow) lanes_to_rows(to.lower_lanes[strip], to.lower_rows);
+            emit(strip * kL, u, strip);
+        }
+        for (std::uint64_t lane = strips * kL; lane < padded; lane += kL) {
+            integers<kWide>(slice, lane, u * kUnit, exponents + lane, wanted, to);
+            emit(lane, u, 0);
+        }
     }
 }
 
@@ -205,24 +239,22 @@ template <bool kWide>
 inline void pack_rows(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
                       std::byte* out, std::byte* lower) {
     UnitBuffers buffers;
-    const std::uint64_t padded = (slice.lanes + kRows - 1) / kRows * kRows;
+    const std::uint64_t padded = (slice.lanes + kRows - 1) / kRows * kRows, units = units_of(slice.depth);
     alignas(64) std::int32_t scales[kGroup + kL] = {};
     for (std::uint64_t i = 0; i < padded; ++i) scales[i] = exponents[i];
-    for (std::uint64_t lane = 0; lane < padded; lane += kL) {
-        for (std::uint64_t u = 0; u < units_of(slice.depth); ++u) {
-            integers<kWide>(slice, lane, u * kUnit, scales + lane, Form::kByRow, buffers);
+    for_each_strip<kWide>(
+        slice, padded, scales, Form::kByRow, buffers, [&](std::uint64_t lane, std::uint64_t u, std::size_t) {
             for (std::uint64_t i = 0; i < kL && lane + i < padded; ++i) {
                 const std::uint64_t row = (lane + i) % kRows;
-                const std::uint64_t unit = (lane + i) / kRows * panel_stride + u * kUnitBytesA;
+                const std::uint64_t panel = (lane + i) / kRows * panel_stride;
                 if constexpr (kWide) {
-                    emit_part(buffers.rows + i * kUnit / 2, out + unit, row);
-                    emit_part(buffers.lower_rows + i * kUnit / 2, lower + unit, row);
+                    emit_part(buffers.rows + i * kUnit / 2, out + panel, units, u, row);
+                    emit_part(buffers.lower_rows + i * kUnit / 2, lower + panel, units, u, row);
                 } else {
-                    emit_a(buffers.rows + i * kUnit / 2, out + unit, row);
+                    emit_a(buffers.rows + i * kUnit / 2, out + panel, units, u, row);
                 }
             }
-        }
-    }
+        });
 }
 
 inline void pack_a(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
@@ -238,14 +270,14 @@ inline void pack_b(const Slice& slice, const std::int32_t* exponents, std::uint6
                    std::byte* out) {
     static_assert(kCols % kL == 0);
     UnitBuffers buffers;
-    const std::uint64_t padded = (slice.lanes + kCols - 1) / kCols * kCols;
-    for (std::uint64_t lane = 0; lane < padded; lane += kL) {
-        std::byte* panel = out + lane / kCols * panel_stride;
-        for (std::uint64_t u = 0; u < units_of(slice.depth); ++u) {
-            integers<false>(slice, lane, u * kUnit, exponents + lane, Form::kByPair, buffers);
-            emit_b(buffers.lanes, panel + u * kUnitBytesB, lane % kCols);
-        }
-        if (lane % kCols == kCols - kL) complete_b(panel, units_of(slice.depth));
+    const std::uint64_t padded = (slice.lanes + kCols - 1) / kCols * kCols, units = units_of(slice.depth);
+    for_each_strip<false>(slice, padded, exponents, Form::kByPair, buffers,
+                          [&](std::uint64_t lane, std::uint64_t u, std::size_t strip) {
+                              std::byte* panel = out + lane / kCols * panel_stride;
+                              emit_b(buffers.lanes[strip], panel, units, u, lane % kCols);
+                          });
+    for (std::uint64_t lane = 0; lane < padded; lane += kCols) {
+        complete_b(out + lane / kCols * panel_stride, units);
     }
 }
 

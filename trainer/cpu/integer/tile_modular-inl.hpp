@@ -18,6 +18,7 @@ static_assert(kChunk * (32'639 * 128 + 128 * 256 * 127) < (1ULL << 31U));
 static_assert(kChunk * 255 * 127 < (1ULL << 31U));
 inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 3;
 inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 3;
+inline constexpr std::uint64_t kAheadB = kChunk / 4 * 64;
 inline constexpr std::uint64_t kBytesAt = kUnit * 2;  // times lanes: where the bytes of a unit start
 
 inline std::uint64_t chunks(std::uint64_t units) { return (units + kChunkUnits - 1) / kChunkUnits; }
@@ -29,9 +30,11 @@ inline std::uint64_t b_panel_bytes(std::uint64_t depth) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
-    std::byte* pairs = unit + row * kUnit * 2;
-    std::byte* bytes = unit + kRows * kBytesAt + row * kUnit;
+inline void emit_a(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/, std::uint64_t unit,
+                   std::uint64_t row) {
+    std::byte* const out = panel + unit * kUnitBytesA;
+    std::byte* pairs = out + row * kUnit * 2;
+    std::byte* bytes = out + kRows * kBytesAt + row * kUnit;
     // hi + 128 is the upper byte of v + 128 + 2^15.
     const I half = set(0x00800080), flip = set(static_cast<std::int32_t>(0x80008000U));
     const auto high = [&](I x) { return shift_right16<8>(bit_xor(add16(x, half), flip)); };
@@ -45,13 +48,15 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
 }
 
 // For a 24-bit operand; see tile_wide-inl.hpp.
-inline void emit_part(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
-    __builtin_memcpy(unit + row * kUnit * 2, numbers, kUnit * 2);
+inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
+                      std::uint64_t unit, std::uint64_t row) {
+    __builtin_memcpy(panel + unit * kUnitBytesA + row * kUnit * 2, numbers, kUnit * 2);
 }
 
-inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
-    std::byte* out = unit + column * 4;
-    std::byte* bytes = unit + kCols * kBytesAt + column * 4;
+inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t /*units*/, std::uint64_t unit,
+                   std::uint64_t column) {
+    std::byte* out = panel + unit * kUnitBytesB + column * 4;
+    std::byte* bytes = panel + unit * kUnitBytesB + kCols * kBytesAt + column * 4;
     const I half = set(0x00800080);
     const I even = set(0x00ff00ff), odd = set(static_cast<std::int32_t>(0xff00ff00U));
     for (std::size_t t = 0; t < kUnit / 2; t += 2) {

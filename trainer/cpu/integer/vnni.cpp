@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX-512 with VNNI: both dot products, 16 lanes, with tiles of two heights.
+// AVX-512 with VNNI, 16 lanes: two ways to multiply.
 #include "trainer/cpu/integer/machines.hpp"
 
 #if defined(__x86_64__)
@@ -9,23 +9,51 @@
 #include "trainer/cpu/integer/target.hpp"
 
 namespace assay::trainer::integer {
-bool prefers_tall_tiles() { return __builtin_cpu_is("amd") == 0; }
+bool prefers_runs() { return __builtin_cpu_is("amd") != 0; }
 }  // namespace assay::trainer::integer
 
 ASSAY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")
 namespace assay::trainer::integer {
-namespace vnni {
-inline constexpr std::size_t kRows = 8;
-#include "trainer/cpu/integer/vnni-inl.hpp"
-}  // namespace vnni
 
-namespace vnni_tall {
+namespace vnni_runs {
+inline constexpr std::size_t kRows =
+    6;  // 12 sums and as many upper ones, two columns and a word of a row: 27
+inline constexpr bool kHoldsHigh = true;
+inline constexpr std::size_t kWideRows = 3;
+#include "trainer/cpu/integer/vnni-inl.hpp"
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/cpu/integer/sums-inl.hpp"
+#include "trainer/cpu/integer/tile_vectors-inl.hpp"
+#include "trainer/cpu/integer/tile_runs-inl.hpp"
+#include "trainer/cpu/integer/tile_wide-inl.hpp"
+#include "trainer/cpu/integer/pack-inl.hpp"
+#include "trainer/cpu/integer/multiply-inl.hpp"
+// clang-format on
+}  // namespace vnni_runs
+
+namespace vnni_bytes {
 inline constexpr std::size_t kRows = 12;  // 24 sums, two columns and a word of a row: 27 of 32 registers
+inline constexpr std::size_t kWideRows = 4;
 #include "trainer/cpu/integer/vnni-inl.hpp"
-}  // namespace vnni_tall
 
-const Machine& vnni_machine() { return vnni::machine(); }
-const Machine& vnni_tall_machine() { return vnni_tall::machine(); }
+inline void dot_bytes(I& sum, I a, I b) { asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b)); }
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/cpu/integer/sums-inl.hpp"
+#include "trainer/cpu/integer/tile_vectors-inl.hpp"
+#include "trainer/cpu/integer/tile_pairs-inl.hpp"
+#include "trainer/cpu/integer/tile_modular-inl.hpp"
+#include "trainer/cpu/integer/tile_wide-inl.hpp"
+#include "trainer/cpu/integer/pack-inl.hpp"
+#include "trainer/cpu/integer/multiply-inl.hpp"
+// clang-format on
+}  // namespace vnni_bytes
+
+const Machine& vnni_runs_machine() { return vnni_runs::machine(); }
+const Machine& vnni_bytes_machine() { return vnni_bytes::machine(); }
 
 }  // namespace assay::trainer::integer
 ASSAY_TARGET_END

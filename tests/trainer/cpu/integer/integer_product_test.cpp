@@ -263,6 +263,84 @@ TEST_CASE("sums at the edge of their bounds", "[integer]") {
     }
 }
 
+namespace {
+// Rows times columns, k numbers each, of 16 bits or, on side A, 24, which keep their values in packing.
+void require_sums(const test::Named& named, std::uint64_t k, const Values& a, const Values& b,
+                  std::uint8_t digits) {
+    static ThreadPool pool(1);
+    const std::uint64_t m = a.size() / k, n = b.size() / k;
+    Values c(m * n), expected(m * n);
+    const Product p{m, n, k, {a.data(), k, 1}, {b.data(), 1, k}, c.data(), n, ChainStart::kZero, {digits, 2}};
+    arithmetic::exact_product({m, n, k}, p.rule, p.a, p.b, p.start, expected.data(), n);
+    REQUIRE(product(*named.machine, p, pool));
+    REQUIRE(test::same(expected, c));
+}
+}  // namespace
+
+// tile_runs-inl.hpp: a run of eight k may be added at once, in halves, or a pair at a time.
+TEST_CASE("runs whose sums just fit, and just do not", "[integer]") {
+    // Eight products of 16,384 are 2^31, four of 23,170 or two of 32,768 nearly.
+    const float sizes[] = {16320.0F, 16376.0F, 16383.0F, 16384.0F, 16400.0F,
+                           23160.0F, 23170.0F, 23180.0F, 32639.0F};
+    for (const test::Named& named : test::machines()) {
+        for (const float x : sizes) {
+            for (const float y : sizes) {
+                for (const float sign : {1.0F, -1.0F}) {
+                    INFO(named.name << ", " << x << " times " << sign * y);
+                    Values a(320, x), b(320, sign * y);
+                    a[7] = 1.0F;  // odd: no rounding hides a bit
+                    require_sums(named, 320, a, b, 2);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("one large run among small ones, in whatever row and column it is", "[integer]") {
+    constexpr std::uint64_t kRows = 13, kCols = 35, kDepth = 320;  // more than a tile, and no multiple
+    for (const test::Named& named : test::machines()) {
+        std::mt19937 random(7);
+        std::uniform_int_distribution<int> small(-300, 300);
+        // The pairs of a run are eight pairs apart: t, t + 8, t + 16 and t + 24 of 32.
+        for (std::size_t pair = 0; pair < 160; ++pair) {
+            for (const std::size_t count : {1U, 2U, 4U}) {
+                for (const std::size_t apart : {8U, 16U}) {
+                    if (!assay::test::is_tried(pair + count + apart)) continue;
+                    INFO(named.name << ", pair " << pair << ", " << count << " pairs, " << apart << " apart");
+                    Values a(kRows * kDepth), b(kCols * kDepth);
+                    for (float& x : a) x = static_cast<float>(small(random));
+                    for (float& x : b) x = static_cast<float>(small(random));
+                    for (std::size_t n = 0; n < count; ++n) {
+                        const std::size_t at = pair / 32 * 32 + (pair + n * apart) % 32;
+                        for (const std::size_t i : {2 * at, 2 * at + 1}) {
+                            a[pair % kRows * kDepth + i] = 32639.0F;
+                            b[pair % kCols * kDepth + i] = -32639.0F;
+                        }
+                    }
+                    require_sums(named, kDepth, a, b, 2);
+                }
+            }
+        }
+    }
+}
+
+// tile_wide-inl.hpp: v = 4,096 · upper + lower, and runs of 32 k whose upper numbers are all zero.
+TEST_CASE("24-bit operands most of whose numbers are small", "[integer]") {
+    for (const test::Named& named : test::machines()) {
+        for (const float lower : {2047.0F, -2048.0F, 2048.0F, -2049.0F, 3.0F}) {
+            for (const float b_value : {32639.0F, -32639.0F}) {
+                for (const std::size_t large : {0U, 31U, 32U, 95U, 319U}) {
+                    INFO(named.name << ", " << lower << " times " << b_value << ", large at " << large);
+                    Values a(320, lower), b(320, b_value);
+                    a[large] = 8355711.0F;
+                    a[(large + 64) % 320] = 1.0F;
+                    require_sums(named, 320, a, b, 3);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("scratch memory stays within the limits and says how much it is", "[integer]") {
     for (const test::Named& named : test::machines()) {
         Product p{4096, 50257, 16384, {}, {}, nullptr, 50257};
