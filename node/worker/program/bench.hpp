@@ -4,21 +4,23 @@
 // memory. Ours is assay-worker --bench, LibTorch's is assay-libtorch-peer; torch_peer.py answers the same
 // lines for PyTorch.
 //
-// name name TEXT of a peer; none of ours
-// gemm SIDE KIND TOKENS IN OUT ready a product of a linear layer
-// step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
-// ready a GPT-2
-// state WORK LAYERS WIDTH HEADS CONTEXT VOCABULARY
-// ready the state of its slot: roots, or copy
-// (to the host)
-// parts SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
-// parts NAME COUNT SECONDS … of one step, where the device
-// tells what its parts took, longest first
-// run N times T1 … TN seconds of each run of the case
-// peak peak BYTES largest resident memory so far; on a
-// card,
-// what the last step planned for (ours),
-// took (PyTorch)
+// clang-format off
+//   name
+//       name TEXT: the peer; none of ours
+//   gemm SIDE KIND TOKENS IN OUT
+//       ready: a product of a linear layer
+//   step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+//       ready: a GPT-2
+//   state WORK LAYERS WIDTH HEADS CONTEXT VOCABULARY
+//       ready: the state of its slot. WORK: roots, or copy (to the host)
+//   parts SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+//       parts NAME COUNT SECONDS …: of one step, where the device tells what its parts took, longest first
+//   run N
+//       times T1 … TN: seconds of each run of the case
+//   peak
+//       peak BYTES: largest resident memory so far; on a card, what the last step planned for (ours),
+//       or took (PyTorch)
+// clang-format on
 //
 // KIND: forward, input or weight (its gradients), head-input or head-weight (gradients of the LM head). SIDE:
 // f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.

@@ -8,7 +8,7 @@
 
 inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 2;
 inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 2;
-inline constexpr std::uint64_t kAheadB = kUnit * kUnit;
+inline constexpr std::uint64_t kAheadB = 4096;           // bytes of B that a tile fetches for the next
 inline constexpr std::uint64_t kLowAtA = kRows * kUnit;  // where the low digits of a unit start
 inline constexpr std::uint64_t kLowAtB = kCols * kUnit;
 /// The sums of digit products stay within 32 bits for the longest block of k.

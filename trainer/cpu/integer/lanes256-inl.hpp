@@ -33,7 +33,6 @@ template <int n>
 inline I shift_right(I a) {
     return _mm256_srai_epi32(a, n);
 }
-/// 16 numbers of 16 bits.
 /// Adds the upper 16 bits of `sum`, as a signed number, to what is at `high`, and leaves the others. As
 /// assembly, because GCC 12 keeps the mask in a register, and a sum of a tile on the stack instead.
 inline void move_upper(I& sum, void* high) {
@@ -44,17 +43,13 @@ inline void move_upper(I& sum, void* high) {
         : "+x"(sum), "=&x"(upper), "+m"(*static_cast<I*>(high))
         : "m"(kLow));
 }
+/// 16 numbers of 16 bits.
 inline I add16(I a, I b) { return _mm256_add_epi16(a, b); }
-template <int n>
-inline I shift_left16(I a) {
-    return _mm256_slli_epi16(a, n);
-}
 template <int n>
 inline I shift_right16(I a) {
     return _mm256_srai_epi16(a, n);
 }
 
-/// Magnitude of a float as an integer.
 inline F to_float(I x) { return _mm256_cvtepi32_ps(x); }
 /// A bit for each lane that is `limit` or more, or no number.
 inline std::uint32_t not_below(F x, float limit) {
@@ -66,6 +61,7 @@ inline void keep_largest(void* p, F x, bool first) {
     _mm256_storeu_ps(at, first ? x : _mm256_max_ps(x, _mm256_loadu_ps(at)));
 }
 
+/// Magnitude of a float as an integer.
 inline I magnitude(F x) { return bit_and(_mm256_castps_si256(x), set(0x7fffffff)); }
 inline std::int32_t largest(I x) {
     alignas(32) std::int32_t lanes[kL];

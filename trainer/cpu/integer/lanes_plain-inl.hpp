@@ -46,9 +46,6 @@ ASSAY_LANES(I, bit_and, x& y)
 ASSAY_LANES(I, bit_or, x | y)
 ASSAY_LANES(I, max, x > y ? x : y)
 ASSAY_LANES(I, min, x < y ? x : y)
-ASSAY_LANES(I, add16,
-            as_signed(((as_unsigned(x) + as_unsigned(y)) & 0xffffU) |
-                      ((as_unsigned(x) & 0xffff0000U) + (as_unsigned(y) & 0xffff0000U))))
 #undef ASSAY_LANES
 
 /// Whether a bit is set.
@@ -69,19 +66,6 @@ inline void move_upper(I& sum, void* high) {
     store(high, add(load(high), shift_right<16>(sum)));
     sum = bit_and(sum, set(0xffff));
 }
-template <int n>
-inline I shift_left16(I a) {
-    const I upper = bit_and(a, set(as_signed(0xffff0000U)));
-    return bit_or(shift_left<n>(upper), bit_and(shift_left<n>(a), set(0xffff)));
-}
-template <int n>
-inline I shift_right16(I a) {
-    const I lower = shift_right<16>(shift_left<16>(a));
-    return bit_or(bit_and(shift_right<n>(a), set(as_signed(0xffff0000U))),
-                  bit_and(shift_right<n>(lower), set(0xffff)));
-}
-
-/// Magnitude of a float as an integer.
 inline F to_float(I x) {
     F out;
     for (std::size_t i = 0; i < kL; ++i) out.lane[i] = static_cast<float>(x.lane[i]);
@@ -100,6 +84,7 @@ inline void keep_largest(void* p, F x, bool first) {
     store_float(static_cast<float*>(p), x);
 }
 
+/// Magnitude of a float as an integer.
 inline I magnitude(F x) {
     I out;
     __builtin_memcpy(&out, &x, sizeof(x));

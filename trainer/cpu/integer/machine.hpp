@@ -28,7 +28,6 @@ struct Slice {
     std::uint64_t k_stride = 0;
     std::uint64_t lanes = 0;
     std::uint64_t depth = 0;  ///< k of this block, at least 1
-    bool unread = false;      ///< not searched for largest numbers just before, so it is hardly in a cache
 };
 
 /// A packed operand's memory. Panel p of block b starts at data + b·block_stride + p·panel_stride (bytes);

@@ -72,12 +72,39 @@ inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I 
     }
 }
 
-// The rows of a tile whose sums are complete. `how` and `most` are local objects: a store of outputs may
-// alias any object whose address is known, which would then be read again for each vector.
+// The rows of a tile all of whose columns are outputs. `how` and `most` are local objects: a store of outputs
+// may alias any object whose address is known, which would then be read again for each vector.
+template <bool kShort, bool kWide, bool kFromZero>
+inline void finish_whole(const Sums& sums, const Sums& lowest, std::uint64_t rows,
+                         const std::int32_t* a_exponents, const std::int32_t* b_exponents, Finish how,
+                         float* c, std::uint64_t c_stride, I& worst) {
+    I most = worst, columns[kCols / kL];
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < kCols; j += kL) columns[j / kL] = load(b_exponents + j);
+    for (std::uint64_t i = 0; i < rows; ++i, c += c_stride) {
+        const I row = set(a_exponents[i]);
+#pragma GCC unroll 4
+        for (std::size_t j = 0; j < kCols; j += kL) {
+            const F value = value_of<kShort>(sums, lowest, i * kCols + j, add(row, columns[j / kL]), kWide);
+            const F out = add(kFromZero ? zero_float() : load_float(c + j), value);
+            store_float(c + j, follow(out, how, how.bias == nullptr ? nullptr : how.bias + j, most));
+        }
+    }
+    worst = most;
+}
+
+// The rows of a tile whose sums are complete.
 template <bool kShort>
 inline void finish_tile(const Sums& sums, const Sums& lowest, std::uint64_t rows, std::uint64_t cols,
                         const std::int32_t* a_exponents, const std::int32_t* b_exponents, Finish how,
                         float* c, std::uint64_t c_stride, I& worst) {
+    if (cols == kCols) {
+        const auto finish =
+            how.wide
+                ? (how.from_zero ? finish_whole<kShort, true, true> : finish_whole<kShort, true, false>)
+                : (how.from_zero ? finish_whole<kShort, false, true> : finish_whole<kShort, false, false>);
+        return finish(sums, lowest, rows, a_exponents, b_exponents, how, c, c_stride, worst);
+    }
     I most = worst;
     for (std::uint64_t i = 0; i < rows; ++i) {
         finish_row<kShort>(sums, lowest, i, set(a_exponents[i]), b_exponents, cols, how, c + i * c_stride,

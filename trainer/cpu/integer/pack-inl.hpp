@@ -221,8 +221,9 @@ inline void for_each_strip(const Slice& slice, std::uint64_t padded, const std::
     for (std::uint64_t u = 0; u < units; ++u) {
         const bool whole = slice.depth - u * kUnit >= kUnit;
         const std::size_t strips = whole ? slice.lanes / kL : 0;
-        integers_of_lanes<kWide>(slice.data + u * kUnit * slice.k_stride, slice.k_stride, strips, exponents,
-                                 to);
+        if (strips != 0)
+            integers_of_lanes<kWide>(slice.data + u * kUnit * slice.k_stride, slice.k_stride, strips,
+                                     exponents, to);
         for (std::size_t strip = 0; strip < strips; ++strip) {
             if (wanted == Form::kByRow) lanes_to_rows(to.lanes[strip], to.rows);
             if (kWide && wanted == Form::kByRow) lanes_to_rows(to.lower_lanes[strip], to.lower_rows);

@@ -14,10 +14,12 @@ inline constexpr int kWideUnroll = 1;        // pairs of k
 
 #include "trainer/cpu/integer/lanes_plain-inl.hpp"
 
+// Wraps around, as vectors do: sums of numbers that came from a NaN are meaningless, and may not fit.
 inline void dot_pairs(I& sum, I a, I b) {
     for (std::size_t i = 0; i < kL; ++i) {
         const std::int32_t low = static_cast<std::int16_t>(a.lane[i]) * static_cast<std::int16_t>(b.lane[i]);
-        sum.lane[i] += low + (a.lane[i] >> 16) * (b.lane[i] >> 16);
+        const std::int32_t high = (a.lane[i] >> 16) * (b.lane[i] >> 16);
+        sum.lane[i] = as_signed(as_unsigned(sum.lane[i]) + as_unsigned(low) + as_unsigned(high));
     }
 }
 

@@ -155,9 +155,8 @@ void pack_lanes(const Machine& machine, const Side& side, const Depths& depths, 
     const std::uint64_t depth = block + 1 == depths.blocks ? depths.last_depth : depths.depth;
     const float* data = side.view.data + (side.first + lane) * side.view.row_stride +
                         (depths.first_k + block * depths.depth) * side.view.col_stride;
-    const Slice slice{
-        data,  side.view.row_stride,       side.view.col_stride, std::min(step, side.count - lane),
-        depth, side.maxima.data != nullptr};
+    const Slice slice{data, side.view.row_stride, side.view.col_stride, std::min(step, side.count - lane),
+                      depth};
     std::int32_t* exponents = side.exponents + block * side.exponent_stride() + lane;
     const std::uint64_t at = block * side.block_bytes() + lane / side.panel * side.panel_bytes;
     if (side.maxima.data != nullptr) {

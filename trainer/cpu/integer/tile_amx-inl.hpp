@@ -56,7 +56,7 @@ inline void multiply_chunk(const std::byte* a, const std::byte* b, std::uint64_t
     Registers::zero<5>();
     // Prefetches B: 4 KiB with each panel of A, so three quarters of a chunk with the six of a region. Panels
     // of A lie one behind the other, so the processor prefetches them by itself.
-    constexpr std::size_t kShare = kUnit * kUnit / kChunkUnits;
+    constexpr std::size_t kShare = kAheadB / kChunkUnits;
     const std::byte* next = ahead.b;
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kShare) {
         // Sums 0 to 2 are the left half's hi · hi, mixed and lo · lo, 3 to 5 the right half's.

@@ -113,7 +113,7 @@ inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
 inline I column_pairs(const std::byte* p) { return load(p); }
 
-// A bit for each of `count` runs, or half-runs, whose sums may not fit. Bits past the last mean nothing.
+// A bit for each of `count` >= 1 runs, or half-runs, whose sums may not fit.
 inline std::uint64_t too_large(const std::byte* energies_a, const std::byte* energies_b, std::size_t count) {
     std::uint64_t bits = 0;
     for (std::size_t r = 0; r < count; r += kL) {
@@ -121,7 +121,7 @@ inline std::uint64_t too_large(const std::byte* energies_a, const std::byte* ene
         const auto* b = reinterpret_cast<const float*>(energies_b) + r;
         bits |= std::uint64_t{not_below(mul(load_float(a), load_float(b)), kEnergyLimit)} << r;
     }
-    return bits;
+    return bits & ~std::uint64_t{0} >> (64 - count);  // panels end in whole vectors
 }
 
 struct RunSums {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiplication of a 24-bit operand A by products of 16-bit pairs. A is two numbers of 12 bits, upper and
-// lower, each multiplied by all 16 bits of B. Over a run of 32 k both sums are exact in 32 bits,
-//   V of the upper and U of the lower,  |U|, |V + U / 2^12| <= 32 · 2,048 · 32,639 + 2^19 < 2^31.
-// Their sum is S = 2^12 · V + U = 2^12 · X + (U mod 2^12) with X = V + floor(U / 2^12); it is kept as
-// floor(X / 2^10) and S mod 2^22. That takes two multiplications, fewer than products of digits. Included
-// once per target inside its namespace, after a tile that has pairs of A and column_pairs(): no guard.
+// lower, each multiplied by all 16 bits of B. Over a run of 32 k both sums are exact in 32 bits, with what is
+// left of the run before,
+//   u of the lower,  |u| < 2^12 + 32 · 2,048 · 32,639 < 2^31,
+//   v of the upper,  |v + u / 2^12| < 2^10 + 32 · 2,041 · 32,639 + 2^19 < 2^31.
+// After a run all but 12 bits of u move to v, and all but 10 bits of v to hi. That takes two multiplications,
+// fewer than products of digits. Included once per target inside its namespace, after a tile that has pairs
+// of A and column_pairs(): no guard.
 
 inline constexpr int kLowerBits = 12;
 inline constexpr double kSumUnitWide = 0x1p22;
 inline constexpr std::size_t kRunPairs = 16;  // pairs of k before a sum is stored
-static_assert(2 * kRunPairs * 2'048 * 32'639 < (1ULL << 31U));
-static_assert(2 * kRunPairs * 2'040 * 32'639 + (1U << 19U) < (1ULL << 31U));
+static_assert(2 * kRunPairs * 2'048 * 32'639 + 4'095 < (1ULL << 31U));
+static_assert(2 * kRunPairs * 2'041 * 32'639 + 1'023 + (1U << 19U) < (1ULL << 31U));
 static_assert(8'355'711 + 2'048 < 2'041 * 4'096);
-static_assert(arithmetic::kMaxProductBlock / (2 * kRunPairs) * (1ULL << 22U) <= (1ULL << 31U));
+static_assert((arithmetic::kMaxProductBlock * 8'355'711 * 32'639 >> 22U) + 1 < (1ULL << 31U));  // hi
 static_assert(kRows % kWideRows == 0 && kUnit % (2 * kRunPairs) == 0);
 
 // The sums of kWideRows rows: S = 2^22 · hi + 2^12 · v + u, with 0 <= v < 2^10 and 0 <= u < 2^12 between

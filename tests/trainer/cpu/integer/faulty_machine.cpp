@@ -25,9 +25,11 @@ inline constexpr int kWideUnroll = 1;
 inline void dot_pairs(I& sum, I a, I b) {
     for (std::size_t i = 0; i < kL; ++i) {
         const std::int32_t low = static_cast<std::int16_t>(a.lane[i]) * static_cast<std::int16_t>(b.lane[i]);
-        sum.lane[i] += low + (a.lane[i] >> 16) * (b.lane[i] >> 16);
+        const std::int32_t high = (a.lane[i] >> 16) * (b.lane[i] >> 16);
+        sum.lane[i] = as_signed(as_unsigned(sum.lane[i]) + as_unsigned(low) + as_unsigned(high));
     }
-    // Squares are packing's energies: too large a one costs time, too small a one a sum, which is judged.
+    // Squares are packing's energies, and hardly any product: too large a one costs time, too small a one a
+    // sum, which is judged.
     if (__builtin_memcmp(&a, &b, sizeof(a)) == 0) return;
     test::MultiplierFault& fault = test::fault();
     if (fault.calls++ == fault.at) {

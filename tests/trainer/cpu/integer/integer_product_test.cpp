@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <new>
 #include <thread>
 
@@ -264,15 +266,26 @@ TEST_CASE("sums at the edge of their bounds", "[integer]") {
 }
 
 namespace {
-// Rows times columns, k numbers each, of 16 bits or, on side A, 24, which keep their values in packing.
+// Rows of a times columns of b, k numbers each, of 16 bits or, on side A, 24, which keep their values in
+// packing. layout: bit 0: a's rows lie side by side; bit 1: b's columns do.
 void require_sums(const test::Named& named, std::uint64_t k, const Values& a, const Values& b,
-                  std::uint8_t digits) {
-    static ThreadPool pool(1);
+                  std::uint8_t digits, unsigned layout = 0) {
+    static ThreadPool one(1), three(3);
     const std::uint64_t m = a.size() / k, n = b.size() / k;
+    const auto turned = [k](const Values& lanes) {
+        Values out(lanes.size());
+        for (std::size_t i = 0; i < out.size(); ++i) out[i % k * (out.size() / k) + i / k] = lanes[i];
+        return out;
+    };
+    const Values a_turned = turned(a), b_turned = turned(b);
+    const MatrixView of_a =
+        (layout & 1U) == 0 ? MatrixView{a.data(), k, 1} : MatrixView{a_turned.data(), 1, m};
+    const MatrixView of_b =
+        (layout & 2U) == 0 ? MatrixView{b.data(), 1, k} : MatrixView{b_turned.data(), n, 1};
     Values c(m * n), expected(m * n);
-    const Product p{m, n, k, {a.data(), k, 1}, {b.data(), 1, k}, c.data(), n, ChainStart::kZero, {digits, 2}};
+    const Product p{m, n, k, of_a, of_b, c.data(), n, ChainStart::kZero, {digits, 2}};
     arithmetic::exact_product({m, n, k}, p.rule, p.a, p.b, p.start, expected.data(), n);
-    REQUIRE(product(*named.machine, p, pool));
+    REQUIRE(product(*named.machine, p, (layout & 4U) == 0 ? one : three));
     REQUIRE(test::same(expected, c));
 }
 }  // namespace
@@ -296,13 +309,25 @@ TEST_CASE("runs whose sums just fit, and just do not", "[integer]") {
     }
 }
 
+TEST_CASE("a run that fits alone, but not after what the run before has left", "[integer]") {
+    for (const test::Named& named : test::machines()) {
+        INFO(named.name);
+        // Each run has 16,383 once, so that its sum is 2^31 − 32,767. The first leaves 32,769.
+        Values a(320, 16384.0F);
+        for (std::size_t k = 0; k < a.size(); ++k) {
+            if (k % 64 < 16 && k % 2 == 0) a[k] = 16383.0F;
+        }
+        require_sums(named, 320, a, a, 2);
+    }
+}
+
 TEST_CASE("one large run among small ones, in whatever row and column it is", "[integer]") {
-    constexpr std::uint64_t kRows = 13, kCols = 35, kDepth = 320;  // more than a tile, and no multiple
+    constexpr std::uint64_t kRows = 13, kCols = 35, kDepth = 300;  // more than a tile, and no multiple
     for (const test::Named& named : test::machines()) {
         std::mt19937 random(7);
         std::uniform_int_distribution<int> small(-300, 300);
         // The pairs of a run are eight pairs apart: t, t + 8, t + 16 and t + 24 of 32.
-        for (std::size_t pair = 0; pair < 160; ++pair) {
+        for (std::size_t pair = 0; pair < kDepth / 2; ++pair) {
             for (const std::size_t count : {1U, 2U, 4U}) {
                 for (const std::size_t apart : {8U, 16U}) {
                     if (!assay::test::is_tried(pair + count + apart)) continue;
@@ -312,12 +337,13 @@ TEST_CASE("one large run among small ones, in whatever row and column it is", "[
                     for (float& x : b) x = static_cast<float>(small(random));
                     for (std::size_t n = 0; n < count; ++n) {
                         const std::size_t at = pair / 32 * 32 + (pair + n * apart) % 32;
-                        for (const std::size_t i : {2 * at, 2 * at + 1}) {
-                            a[pair % kRows * kDepth + i] = 32639.0F;
-                            b[pair % kCols * kDepth + i] = -32639.0F;
+                        for (const std::size_t k : {2 * at, 2 * at + 1}) {
+                            if (k >= kDepth) continue;
+                            a[pair % kRows * kDepth + k] = 32639.0F;
+                            b[pair % kCols * kDepth + k] = -32639.0F;
                         }
                     }
-                    require_sums(named, kDepth, a, b, 2);
+                    require_sums(named, kDepth, a, b, 2, static_cast<unsigned>(pair % 8));
                 }
             }
         }
@@ -326,15 +352,49 @@ TEST_CASE("one large run among small ones, in whatever row and column it is", "[
 
 // tile_wide-inl.hpp: v = 4,096 · upper + lower, and runs of 32 k whose upper numbers are all zero.
 TEST_CASE("24-bit operands most of whose numbers are small", "[integer]") {
+    constexpr std::uint64_t kRows = 13, kDepth = 320;
+    unsigned number = 0;
     for (const test::Named& named : test::machines()) {
         for (const float lower : {2047.0F, -2048.0F, 2048.0F, -2049.0F, 3.0F}) {
             for (const float b_value : {32639.0F, -32639.0F}) {
                 for (const std::size_t large : {0U, 31U, 32U, 95U, 319U}) {
                     INFO(named.name << ", " << lower << " times " << b_value << ", large at " << large);
-                    Values a(320, lower), b(320, b_value);
-                    a[large] = 8355711.0F;
-                    a[(large + 64) % 320] = 1.0F;
-                    require_sums(named, 320, a, b, 3);
+                    Values a(kRows * kDepth, lower), b(kDepth, b_value);
+                    for (std::size_t row = 0; row < kRows; ++row) {
+                        a[row * kDepth + (large + 50 * row) % kDepth] = 8355711.0F;
+                        a[row * kDepth + (large + 50 * row + 64) % kDepth] = 1.0F;
+                    }
+                    require_sums(named, kDepth, a, b, 3, number++ % 8);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("operands that are not finite: every machine says so, and ends", "[integer]") {
+    ThreadPool pool(1);
+    for (const test::Named& named : test::machines()) {
+        for (const float bad :
+             {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+            for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
+                for (unsigned layout = 0; layout < 4; ++layout) {
+                    constexpr std::uint64_t kLanes = 20, kDepth = 130;
+                    INFO(named.name << ", " << bad << ", digits " << int{digits} << ", layout " << layout);
+                    Values a(kLanes * kDepth, -0x1p-125F), b(kLanes * kDepth, 1.0F), c(kLanes * kLanes);
+                    a[7] = bad;
+                    Product p{kLanes,
+                              kLanes,
+                              kDepth,
+                              {a.data(), kDepth, 1},
+                              {b.data(), 1, kDepth},
+                              c.data(),
+                              kLanes,
+                              ChainStart::kZero,
+                              {digits, 2}};
+                    if ((layout & 1U) != 0) p.a = {a.data(), 1, kLanes};
+                    if ((layout & 2U) != 0) p.b = {b.data(), kLanes, 1};
+                    const bool said = product(*named.machine, p, pool);
+                    CHECK(said == std::ranges::all_of(c, [](float x) { return std::isfinite(x); }));
                 }
             }
         }
