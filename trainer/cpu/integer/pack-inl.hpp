@@ -131,6 +131,10 @@ inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const
         const auto row =
             -exponents[lane] <= kMostOnce ? integers_of_row<kWide, true> : integers_of_row<kWide, false>;
         const std::size_t at = lane * kUnit / 2;
+        // The next unit: more rows than a processor follows by itself. Past the end it is only a hint.
+        for (std::size_t k = 0; k < kUnit; k += 16) {
+            __builtin_prefetch(data + lane * lane_stride + kUnit + k);
+        }
         row(data + lane * lane_stride, p, to.rows + at, to.lower_rows + at);
     }
 }
