@@ -27,7 +27,6 @@ inline void dot_bytes(I& sum, I a, I b) { asm("%{vex%} vpdpbusd %2, %1, %0" : "+
 // clang-format off
 #include "trainer/cpu/integer/sums-inl.hpp"
 #include "trainer/cpu/integer/tile_vectors-inl.hpp"
-#include "trainer/cpu/integer/tile_pairs-inl.hpp"
 #include "trainer/cpu/integer/tile_modular-inl.hpp"
 #include "trainer/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"

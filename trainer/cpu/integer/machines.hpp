@@ -18,8 +18,9 @@ const Machine& avx512_machine();      ///< AVX-512 F, BW, DQ, VL
 const Machine& vnni_runs_machine();   ///< those and VNNI; sums of runs of pairs (tile_runs-inl.hpp)
 const Machine& vnni_bytes_machine();  ///< the same; sums of pairs and of bytes (tile_modular-inl.hpp)
 const Machine& amx_machine();         ///< AVX-512 and AMX-INT8, which the system has granted
-/// Whether this x86 processor with VNNI multiplies by runs. AMD's do: they add, shift and mask vectors beside
-/// dot products. Intel's with AVX-512 do both on the same two units (decision 104).
+/// Whether this x86 processor with VNNI multiplies by runs. AMD's do: Zen 5 adds, shifts and masks
+/// vectors beside dot products, and Zen 4 should. Intel's with AVX-512 do both on the same two units
+/// (decision 104).
 bool prefers_runs();
 
 }  // namespace assay::trainer::integer

@@ -8,6 +8,10 @@
 static_assert(kL <= kMostVectorLanes && kMostVectorLanes % kL == 0 && kGroup % kMostVectorLanes == 0);
 
 inline constexpr std::size_t kStrips = kGroup / kL;  // of kL lanes each, in a group
+// Of lanes that lie side by side each k is a row of memory, maybe on a page of its own, so that the processor
+// cannot guess the next. So many rows are fetched ahead, and no more: rows that are a power of two apart
+// share sets of the caches. Those past the end are only hints.
+inline constexpr std::uint64_t kRowsAhead = 16;
 
 struct UnitBuffers {
     alignas(64) float source[kL * kUnit];
@@ -41,12 +45,10 @@ inline void column_maxima(const float* data, std::uint64_t k_stride, std::uint64
     I m[kCount];
 #pragma GCC unroll 24
     for (std::size_t v = 0; v < kCount; ++v) m[v] = set(0);
-    constexpr std::uint64_t kAhead =
-        16;  // rows; each lies on a page of its own, so the processor cannot guess
     for (std::uint64_t k = 0; k < depth; ++k) {
 #pragma GCC unroll 24
         for (std::size_t v = 0; v < kCount; ++v) {
-            __builtin_prefetch(data + (k + kAhead) * k_stride + v * kL);
+            __builtin_prefetch(data + (k + kRowsAhead) * k_stride + v * kL);
             m[v] = max(m[v], magnitude(load_float(data + k * k_stride + v * kL)));
         }
     }
@@ -76,17 +78,15 @@ inline void exponents_of(const std::int32_t* maxima, std::uint64_t lanes, int di
 
 inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::int32_t* out) {
     alignas(64) std::int32_t most[kGroup] = {};
-    const bool side_by_side = slice.lane_stride == 1 && slice.k_stride != 1;
     std::uint64_t lane = 0;
     if (slice.k_stride == 1) {
         for (; lane < slice.lanes; ++lane) {
             most[lane] =
                 static_cast<std::int32_t>(row_maximum(slice.data + lane * slice.lane_stride, slice.depth));
         }
-    } else if (side_by_side) {
-        constexpr std::size_t kWide = kGroup / kL;
+    } else if (slice.lane_stride == 1) {
         if (slice.lanes == kGroup) {
-            column_maxima<kWide>(slice.data, slice.k_stride, slice.depth, most);
+            column_maxima<kStrips>(slice.data, slice.k_stride, slice.depth, most);
             lane = kGroup;
         }
         for (; lane + kL <= slice.lanes; lane += kL) {
@@ -139,20 +139,17 @@ inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const
     }
 }
 
-// `strips` strips of lanes that lie side by side: each k is read as one stretch of memory. It may lie on a
-// page of its own and, where rows are a power of two apart, in the same sets of the caches as all others, so
-// the processor cannot guess what comes and few rows can be fetched ahead. Those past the end are only hints.
+// `strips` strips of lanes that lie side by side, a row of memory at a time.
 template <bool kWide, bool kOnce>
 inline void integers_of_lanes(const float* data, std::uint64_t k_stride, std::size_t strips,
                               const Power* powers, UnitBuffers& to) {
-    constexpr std::uint64_t kAhead = 16;
     const I low = set(0xffff);
     const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };
     for (std::size_t k = 0; k < kUnit; k += 2) {
         const float* row = data + k * k_stride;
         for (std::size_t s = 0; s < strips; ++s, row += kL) {
-            __builtin_prefetch(row + kAhead * k_stride);
-            __builtin_prefetch(row + (kAhead + 1) * k_stride);
+            __builtin_prefetch(row + kRowsAhead * k_stride);
+            __builtin_prefetch(row + (kRowsAhead + 1) * k_stride);
             const I even = to_integer<kOnce>(load_float(row), powers[s]);
             const I odd = to_integer<kOnce>(load_float(row + k_stride), powers[s]);
             store(to.lanes[s] + k / 2 * kL, kWide ? pair(upper_of(even), upper_of(odd)) : pair(even, odd));
@@ -212,8 +209,7 @@ template <bool kWide, class Emit>
 inline void for_each_strip(const Slice& slice, std::uint64_t padded, const std::int32_t* exponents,
                            Form wanted, UnitBuffers& to, const Emit& emit) {
     const std::uint64_t units = units_of(slice.depth);
-    const bool side_by_side = slice.lane_stride == 1 && slice.k_stride != 1;
-    if (!side_by_side) {
+    if (slice.k_stride == 1 || slice.lane_stride != 1) {
         for (std::uint64_t lane = 0; lane < padded; lane += kL) {
             for (std::uint64_t u = 0; u < units; ++u) {
                 integers<kWide>(slice, lane, u * kUnit, exponents + lane, wanted, to);

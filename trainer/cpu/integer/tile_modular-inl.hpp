@@ -10,7 +10,7 @@
 // A unit of A: kRows rows of kUnit 16-bit numbers, then kRows rows of kUnit bytes hi + 128. A unit of B: for
 // each pair of k the pairs of kCols columns, then for each four k their bytes hi. After the units of B come
 // the starts of hh, for each chunk. The bytes of four k have the order k, k + 2, k + 1, k + 3 on both sides.
-// Included once per target inside its namespace, between tile_pairs-inl.hpp and pack: no guard.
+// Included once per target inside its namespace, between tile_vectors-inl.hpp and pack: no guard.
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
@@ -47,12 +47,6 @@ inline void emit_a(const std::int32_t* numbers, std::byte* panel, std::uint64_t 
     }
 }
 
-// For a 24-bit operand; see tile_wide-inl.hpp.
-inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
-                      std::uint64_t unit, std::uint64_t row) {
-    __builtin_memcpy(panel + unit * kUnitBytesA + row * kUnit * 2, numbers, kUnit * 2);
-}
-
 inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t /*units*/, std::uint64_t unit,
                    std::uint64_t column) {
     std::byte* out = panel + unit * kUnitBytesB + column * 4;
@@ -85,7 +79,35 @@ inline void complete_b(std::byte* panel, std::uint64_t units) {
     }
 }
 
-inline I column_pairs(const std::byte* p) { return load(p); }
+// Sums of pairs over `units` units, in 32 bits that wrap around. Prefetches `next` into the nearest cache.
+[[gnu::noinline]] inline void sum_pairs(const std::byte* a, const std::byte* b, std::uint64_t units,
+                                        const std::byte* next, std::int32_t* out) {
+    I sum[kRows][kVectors];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = set(0);
+    }
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 2 * 64) {
+        for (std::size_t t = 0; t < kUnit / 2; ++t) {
+            __builtin_prefetch(next + t * 64);
+            I column[kVectors];
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < kRows; ++i) {
+                const I row = word(a + i * kUnit * 2 + t * 4);
+#pragma GCC unroll 4
+                for (std::size_t v = 0; v < kVectors; ++v) dot_pairs(sum[i][v], row, column[v]);
+            }
+        }
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) store(out + i * kCols + v * kL, sum[i][v]);
+    }
+}
 
 // Adds the chunk's sum to `to`, or stores it there.
 [[gnu::noinline]] inline void sum_bytes(const std::byte* a, const std::byte* b, std::uint64_t units,
@@ -136,6 +158,6 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
     const std::byte* starts = b + all * kUnitBytesB + first / kChunkUnits * kCols * 4;
     a += first * kUnitBytesA;
     b += first * kUnitBytesB;
-    sum_pairs<kUnitBytesA, kUnitBytesB>(a, b, units, ahead.a, pairs);
+    sum_pairs(a, b, units, ahead.a, pairs);
     sum_bytes(a, b, units, starts, pairs, first == 0, ahead.b, to);
 }

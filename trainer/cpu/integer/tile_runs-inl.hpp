@@ -6,8 +6,9 @@
 // lower 16 stay. By Cauchy and Schwarz that holds where the largest sum of squares of a row over the run,
 // times the largest of a column, is at most (2^31 − 2^16)^2; packing leaves these energies with each panel.
 // Where it may not hold, upper bits are moved after half of the run, whose energies are known too, or after
-// every pair: one is at most 2 · 32,639² < 2^31 − 2^16. So each pair of k takes one dot product; moving takes
-// three instructions on up to four of them, which processors do beside dot products.
+// every pair: one is at most 2 · 32,639² < 2^31 − 2^16. So each pair of k takes one dot product.
+// Moving takes three instructions a sum (four where `hi` is in memory), once for four dot products, or for
+// two, or for one.
 //
 // A unit of A: kRows rows of kUnit numbers of 16 bits. A unit of B: for each pair of k the pairs of kCols
 // columns. Half-run h of a unit is its pairs h and h + 16; run r is the half-runs r and r + 8. After all
@@ -80,12 +81,6 @@ inline void emit_a(const std::int32_t* numbers, std::byte* panel, std::uint64_t 
     keep_runs(energies.runs, sums, row == 0);
 }
 
-// For a 24-bit operand, whose runs are others: see tile_wide-inl.hpp.
-inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
-                      std::uint64_t unit, std::uint64_t row) {
-    __builtin_memcpy(panel + unit * kUnitBytesA + row * kUnit * 2, numbers, kUnit * 2);
-}
-
 inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t units, std::uint64_t unit,
                    std::uint64_t column) {
     std::byte* out = panel + unit * kUnitBytesB + column * 4;
@@ -110,8 +105,6 @@ inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t un
 }
 
 inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
-
-inline I column_pairs(const std::byte* p) { return load(p); }
 
 // A bit for each of `count` >= 1 runs, or half-runs, whose sums may not fit.
 inline std::uint64_t too_large(const std::byte* energies_a, const std::byte* energies_b, std::size_t count) {

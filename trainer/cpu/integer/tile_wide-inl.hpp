@@ -10,12 +10,18 @@
 
 inline constexpr int kLowerBits = 12;
 inline constexpr double kSumUnitWide = 0x1p22;
-inline constexpr std::size_t kRunPairs = 16;  // pairs of k before a sum is stored
+inline constexpr std::size_t kRunPairs = 16;  // pairs of k of a run
 static_assert(2 * kRunPairs * 2'048 * 32'639 + 4'095 < (1ULL << 31U));
 static_assert(2 * kRunPairs * 2'041 * 32'639 + 1'023 + (1U << 19U) < (1ULL << 31U));
 static_assert(8'355'711 + 2'048 < 2'041 * 4'096);
 static_assert((arithmetic::kMaxProductBlock * 8'355'711 * 32'639 >> 22U) + 1 < (1ULL << 31U));  // hi
 static_assert(kRows % kWideRows == 0 && kUnit % (2 * kRunPairs) == 0);
+
+// Writes 64 numbers of a lane, the upper or the lower ones.
+inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
+                      std::uint64_t unit, std::uint64_t row) {
+    __builtin_memcpy(panel + unit * kUnitBytesA + row * kUnit * 2, numbers, kUnit * 2);
+}
 
 // The sums of kWideRows rows: S = 2^22 · hi + 2^12 · v + u, with 0 <= v < 2^10 and 0 <= u < 2^12 between
 // runs.
@@ -30,7 +36,7 @@ inline void add_wide_run(const std::byte* upper, const std::byte* lower, const s
     for (std::size_t t = 0; t < kRunPairs; ++t) {
         I column[kVectors];
 #pragma GCC unroll 4
-        for (std::size_t c = 0; c < kVectors; ++c) column[c] = column_pairs(b + (t * kCols + c * kL) * 4);
+        for (std::size_t c = 0; c < kVectors; ++c) column[c] = load(b + (t * kCols + c * kL) * 4);
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kWideRows; ++i) {
             if constexpr (kUpper) {

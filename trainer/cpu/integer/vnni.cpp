@@ -44,7 +44,6 @@ inline void dot_bytes(I& sum, I a, I b) { asm("vpdpbusd %2, %1, %0" : "+v"(sum) 
 // clang-format off
 #include "trainer/cpu/integer/sums-inl.hpp"
 #include "trainer/cpu/integer/tile_vectors-inl.hpp"
-#include "trainer/cpu/integer/tile_pairs-inl.hpp"
 #include "trainer/cpu/integer/tile_modular-inl.hpp"
 #include "trainer/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"
