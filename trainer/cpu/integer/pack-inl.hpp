@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: exponents of lanes, then 16-bit numbers of kL lanes × kUnit k at a time. They are read in the
-// source's form, rows [lane][k] or lanes [pair of k][lane], and leave in the form that the side needs (A:
-// rows, B: lanes). A transposition of 32-bit pairs turns one form into the other. emit_a and emit_b, which
-// each way of multiplying defines, then write a unit. Included once per target inside its namespace: no
-// guard.
+// Packing: exponents of lanes, then 16-bit numbers of kUnit k at a time: of kL lanes, or of all lanes of a
+// group where they lie side by side. They are read in the source's form, rows [lane][k] or lanes [pair of
+// k][lane], and leave in the form that the side needs (A: rows, B: lanes). A transposition of 32-bit pairs
+// turns one form into the other. emit_a and emit_b, which each way of multiplying defines, then write a unit.
+// Included once per target inside its namespace: no guard.
 
 static_assert(kL <= kMostVectorLanes && kMostVectorLanes % kL == 0 && kGroup % kMostVectorLanes == 0);
 
@@ -221,9 +221,10 @@ inline void for_each_strip(const Slice& slice, std::uint64_t padded, const std::
     for (std::uint64_t u = 0; u < units; ++u) {
         const bool whole = slice.depth - u * kUnit >= kUnit;
         const std::size_t strips = whole ? slice.lanes / kL : 0;
-        if (strips != 0)
+        if (strips != 0) {
             integers_of_lanes<kWide>(slice.data + u * kUnit * slice.k_stride, slice.k_stride, strips,
                                      exponents, to);
+        }
         for (std::size_t strip = 0; strip < strips; ++strip) {
             if (wanted == Form::kByRow) lanes_to_rows(to.lanes[strip], to.rows);
             if (kWide && wanted == Form::kByRow) lanes_to_rows(to.lower_lanes[strip], to.lower_rows);

@@ -17,15 +17,7 @@ inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 4 * 64) {
         for (std::size_t q = 0; q < kUnit / 4; ++q) {
             __builtin_prefetch(next + q * 64);
-            I column[kVectors];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                const I row = word(a + i * kUnit + q * 4);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < kVectors; ++v) dot_bytes(sum[i][v], row, column[v]);
-            }
+            add_products(a + q * 4, kUnit, b + q * kCols * 4, dot_bytes, sum);
         }
     }
 #pragma GCC unroll 16

@@ -91,15 +91,7 @@ inline void complete_b(std::byte* panel, std::uint64_t units) {
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 2 * 64) {
         for (std::size_t t = 0; t < kUnit / 2; ++t) {
             __builtin_prefetch(next + t * 64);
-            I column[kVectors];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                const I row = word(a + i * kUnit * 2 + t * 4);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < kVectors; ++v) dot_pairs(sum[i][v], row, column[v]);
-            }
+            add_products(a + t * 4, kUnit * 2, b + t * kCols * 4, dot_pairs, sum);
         }
     }
 #pragma GCC unroll 16
@@ -124,15 +116,7 @@ inline void complete_b(std::byte* panel, std::uint64_t units) {
     for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 4 * 64) {
         for (std::size_t q = 0; q < kUnit / 4; ++q) {
             __builtin_prefetch(next + q * 64, 0, 2);
-            I column[kVectors];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                const I row = word(a + i * kUnit + q * 4);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < kVectors; ++v) dot_bytes(sum[i][v], row, column[v]);
-            }
+            add_products(a + q * 4, kUnit, b + q * kCols * 4, dot_bytes, sum);
         }
     }
     const I low = set(0xffff);

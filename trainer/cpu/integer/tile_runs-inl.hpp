@@ -123,15 +123,7 @@ struct RunSums {
 
 // Adds pair t of a unit from the first of a run on.
 inline void add_pair(const std::byte* a, const std::byte* b, std::size_t t, RunSums& sums) {
-    I column[kVectors];
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < kRows; ++i) {
-        const I row = word(a + i * kUnit * 2 + t * 4);
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kVectors; ++v) dot_pairs(sums.lo[i][v], row, column[v]);
-    }
+    add_products(a + t * 4, kUnit * 2, b + t * kCols * 4, dot_pairs, sums.lo);
 }
 
 // Machines with few registers have `hi` in memory. `OfTile` is always RunSums; as a template argument it

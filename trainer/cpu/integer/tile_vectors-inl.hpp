@@ -5,6 +5,29 @@
 
 inline constexpr std::size_t kVectors = kCols / kL;
 
+// Two numbers of 16 bits or four bytes.
+inline I word(const std::byte* p) {
+    std::int32_t bits;
+    __builtin_memcpy(&bits, p, 4);
+    return set(bits);
+}
+
+// Adds to the sums of each row the products of its word, at a + i · row_bytes, with the columns at b. `dot`
+// is the machine's dot_pairs or dot_bytes.
+template <class Dot>
+inline void add_products(const std::byte* a, std::uint64_t row_bytes, const std::byte* b, const Dot& dot,
+                         I (&sum)[kRows][kVectors]) {
+    I column[kVectors];
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + v * kL * 4);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+        const I row = word(a + i * row_bytes);
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) dot(sum[i][v], row, column[v]);
+    }
+}
+
 // Nothing to prepare: see tiles.hpp.
 struct Registers {
     static void enter() {}
@@ -31,11 +54,4 @@ inline void sum_tile(const std::byte* a, const std::byte* a_lower, const std::by
     } else {
         sum_chunk(a, b, first, units, all, ahead, sums);
     }
-}
-
-// Two numbers of 16 bits or four bytes.
-inline I word(const std::byte* p) {
-    std::int32_t bits;
-    __builtin_memcpy(&bits, p, 4);
-    return set(bits);
 }

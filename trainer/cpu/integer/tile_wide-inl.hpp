@@ -5,8 +5,8 @@
 //   u of the lower,  |u| < 2^12 + 32 · 2,048 · 32,639 < 2^31,
 //   v of the upper,  |v + u / 2^12| < 2^10 + 32 · 2,041 · 32,639 + 2^19 < 2^31.
 // After a run all but 12 bits of u move to v, and all but 10 bits of v to hi. That takes two multiplications,
-// fewer than products of digits. Included once per target inside its namespace, after a tile that has pairs
-// of A and column_pairs(): no guard.
+// fewer than products of digits. Included once per target inside its namespace, after a tile whose units
+// begin with pairs: no guard.
 
 inline constexpr int kLowerBits = 12;
 inline constexpr double kSumUnitWide = 0x1p22;

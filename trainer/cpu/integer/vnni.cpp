@@ -16,8 +16,8 @@ ASSAY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")
 namespace assay::trainer::integer {
 
 namespace vnni_runs {
-inline constexpr std::size_t kRows =
-    6;  // 12 sums and as many upper ones, two columns and a word of a row: 27
+// 12 sums and as many upper ones, two columns and a word of a row: 27 of 32 registers.
+inline constexpr std::size_t kRows = 6;
 inline constexpr bool kHoldsHigh = true;
 inline constexpr std::size_t kWideRows = 3;
 #include "trainer/cpu/integer/vnni-inl.hpp"

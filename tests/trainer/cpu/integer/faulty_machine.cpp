@@ -28,13 +28,16 @@ inline void dot_pairs(I& sum, I a, I b) {
         const std::int32_t high = (a.lane[i] >> 16) * (b.lane[i] >> 16);
         sum.lane[i] = as_signed(as_unsigned(sum.lane[i]) + as_unsigned(low) + as_unsigned(high));
     }
-    // Squares are packing's energies, and hardly any product: too large a one costs time, too small a one a
-    // sum, which is judged.
-    if (__builtin_memcmp(&a, &b, sizeof(a)) == 0) return;
     test::MultiplierFault& fault = test::fault();
+    if (!fault.multiplies) return;
     if (fault.calls++ == fault.at) {
         sum.lane[fault.lane % kL] = as_signed(as_unsigned(sum.lane[fault.lane % kL]) ^ (1U << fault.bit));
     }
+}
+
+inline void move_upper(I& sum, std::int32_t* high) {
+    ++test::fault().moves;
+    move_upper(sum, static_cast<void*>(high));
 }
 
 // Each builds on those before it.
@@ -47,8 +50,23 @@ inline void dot_pairs(I& sum, I a, I b) {
 #include "trainer/cpu/integer/multiply-inl.hpp"
 // clang-format on
 
+// A wrong energy costs time if it is too large, and a sum, which is judged, if it is too small.
+inline bool multiply_counted(const ProductTile& tile) {
+    test::fault().multiplies = true;
+    const bool finite = multiply(tile);
+    test::fault().multiplies = false;
+    return finite;
+}
+
 }  // namespace faulty
 
-const Machine& test::faulty_machine() { return faulty::machine(); }
+const Machine& test::faulty_machine() {
+    static const Machine one = [] {
+        Machine machine = faulty::machine();
+        machine.multiply = faulty::multiply_counted;
+        return machine;
+    }();
+    return one;
+}
 
 }  // namespace assay::trainer::integer

@@ -36,7 +36,7 @@ inline std::vector<Named> machines() {
     if (machine_has(Target::kAvx2)) all.push_back({"avx2", &avx2_machine()});
     if (machine_has(Target::kAvxVnni)) all.push_back({"avxvnni", &avx_vnni_machine()});
     if (machine_has(Target::kAvx512)) all.push_back({"avx512", &avx512_machine()});
-    if (machine_has(Target::kVnni)) all.push_back({"vnni", &vnni_runs_machine()});
+    if (machine_has(Target::kVnni)) all.push_back({"vnni-runs", &vnni_runs_machine()});
     if (machine_has(Target::kVnni)) all.push_back({"vnni-bytes", &vnni_bytes_machine()});
     if (machine_has(Target::kAvx512)) all.push_back({"emulated amx", &emulated_amx_machine()});
     if (machine_has(Target::kAmx)) all.push_back({"amx", &amx_machine()});
