@@ -5,7 +5,7 @@
 // encoding of one record below. Bulk bytes travel as passed descriptors; each record says which, in order.
 // The answer to a request is zero or more Progress, Boundary and Pulse frames, and then one answer or one
 // Refusal, all with the request's number. The worker handles requests one at a time, in order; it reads
-// Cancel at once.
+// Cancel and Taken at once.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ namespace assay::worker {
 /// 2: JobSpec names a profile, another family and an initial blob; Initial may carry a file; Refusal has a
 /// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
 /// kUnsound. 4: Train says what the slot carries; Train and Replay may bring its file; a trace may hold what
-/// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
-/// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
-/// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
-/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
-/// DescendArray. 10: a drill may name an operator; Trained shows what its first state is made of. 11: kLost.
-/// 12: Pulse. 13: Replay names the base's root.
-inline constexpr std::uint32_t kProtocolVersion = 13;
+/// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a file for each
+/// array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7: Replay
+/// computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec may hold
+/// a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and DescendArray.
+/// 10: a drill may name an operator; Trained shows what its first state is made of. 11: kLost. 12: Pulse. 13:
+/// Replay names the base's root. 14: Taken.
+inline constexpr std::uint32_t kProtocolVersion = 14;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -71,6 +71,7 @@ enum class FrameKind : std::uint16_t {
     kCancel = 22,
     kRefusal = 23,
     kPulse = 24,
+    kTaken = 25,
 };
 
 /// Why the worker did not do what it was asked. Frozen numbers.
@@ -455,16 +456,26 @@ struct Refusal {
 
 /// Worker to role: the request at work goes on, so that a role can tell a long one from one that hangs. Comes
 /// after each step that Replay or Descend computes as training does, before each micro-batch of Evaluate, and
-/// after each update that Merge or DescendArray has read. Train has Progress instead.
+/// after each update that Merge or DescendArray has read. Train has Progress instead, and this while it waits
+/// for Taken.
 struct Pulse {
     static constexpr FrameKind kKind = FrameKind::kPulse;
     template <class Self, class V>
     static void fields(Self&, V&) {}
 };
 
+/// Role to worker, with the number of the Train at work: the last Boundary's files are let go. Each is a
+/// whole state in memory, so the worker waits with the next one until it has this, or the request is
+/// cancelled.
+struct Taken {
+    static constexpr FrameKind kKind = FrameKind::kTaken;
+    template <class Self, class V>
+    static void fields(Self&, V&) {}
+};
+
 using Message = std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary,
                              Trained, Replay, Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample,
-                             Sampled, Descend, Descended, DescendArray, Cancel, Refusal, Pulse>;
+                             Sampled, Descend, Descended, DescendArray, Cancel, Refusal, Pulse, Taken>;
 
 FrameKind kind_of(const Message& message);
 

@@ -87,6 +87,7 @@ std::uint64_t EmbeddedEngine::ahead_of_clock() const {
 }
 
 std::string EmbeddedEngine::held_up() const {
+    if (!not_stored_.empty()) return "the last block that was tried is not stored: " + not_stored_;
     const std::uint64_t wall = clock_.wall_ms();
     if (!wanted() || chain_.time_ms() <= wall || chain_.time_ms() - wall <= kProposedAheadMs) return {};
     return "no block is made: the time of block " + std::to_string(chain_.height()) + ", " +
@@ -103,10 +104,12 @@ Outcome<void> EmbeddedEngine::make_block() {
     if (!appended) {
         // Whatever the cause, the submitters hear of it; a disk that is too full is not the end of the node.
         fail_first(candidates.size(), appended.error());
+        not_stored_ = appended.error().what;
         if (!chain_.stopped()) return {};
         refuse_all(appended.error());
         return base::failed(appended.error());
     }
+    not_stored_.clear();
     // What found no room stays in front.
     mempool_.drop(appended->decided);
     for (const TransactionResult& result : appended->refused)

@@ -77,6 +77,7 @@ private:
     std::map<std::uint64_t, Subscriber> subscribers_;
     std::uint64_t next_subscriber_ = 1;
     std::optional<std::uint64_t> last_block_ms_;  // monotonic
+    std::string not_stored_;  // why the last block that was tried is not on disk; empty: it is
 };
 
 }  // namespace assay::ledger

@@ -60,7 +60,8 @@ public:
     [[nodiscard]] virtual Outcome<BlockResults> results(std::uint64_t height) const = 0;
     /// What opening it had to repair, one sentence each.
     [[nodiscard]] virtual const std::vector<std::string>& notes() const = 0;
-    /// Why it makes no block although one is due, for its operator; empty when nothing holds it up.
+    /// Why it makes no block although one is due, or could not store the last one that it tried, for its
+    /// operator; empty when nothing holds it up.
     [[nodiscard]] virtual std::string held_up() const { return {}; }
 };
 

@@ -97,8 +97,8 @@ public:
                                                       Showing showing = Showing::kHidden);
 
     // What peers are served. A withheld blob gives kNotFound, like one that is not here. A pinned download
-    // that was begun with Showing::kShown gives the chunks that are here, until it is finished or removed, or
-    // the store is opened again.
+    // that was begun with Showing::kShown gives the chunks that are here, from the first one on, until it is
+    // finished or removed, or the store is opened again.
     FetchOutcome<BlobDescription> describe(const BlobId& id) override;
     FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override;
 
@@ -121,6 +121,9 @@ public:
     ~PartialBlob();
     /// The first chunk still missing; nothing when all are there.
     [[nodiscard]] std::optional<std::uint64_t> next_missing() const;
+    /// Whether it was begun with this description. Several fit one id: an inner node of the tree can pass for
+    /// a chunk's hash. Only whoever gives all chunks has shown that its own is true.
+    [[nodiscard]] bool is_of(const BlobDescription& description) const;
     [[nodiscard]] std::uint64_t chunks() const;
     [[nodiscard]] bool has(std::uint64_t index) const;  ///< false behind the end
     /// Adds a chunk. kVerification when it does not match its leaf hash; what is stored stays unchanged.

@@ -77,9 +77,11 @@ FetchEnd take_from(BlobStore& store, const BlobId& id, BlobService& holder, cons
                    Others others, std::unique_ptr<PartialBlob>& partial, const std::stop_token& stop,
                    HolderReport& report) {
     const Pace pace(terms);
-    if (!partial) {
-        ASSAY_ASSIGN(const BlobDescription description, holder.describe(id));
-        ASSAY_TRY(check_size(id, description, terms));
+    // Each holder is judged by its own description: a false one would make all that is right look wrong.
+    ASSAY_ASSIGN(const BlobDescription description, holder.describe(id));
+    ASSAY_TRY(check_size(id, description, terms));
+    if (!partial || !partial->is_of(description)) {
+        partial.reset();  // what is on disk counts as far as it has these hashes
         auto begun = store.begin(id, description, terms.pin);
         if (!begun.ok()) return base::failed(by_store(begun.error()));
         partial = std::move(begun).value();

@@ -24,10 +24,9 @@ public:
     /// Its part, which it alone can owe us.
     FetchEnd ask_owner(const Endpoint& owner, HolderReport& report) {
         ASSAY_ASSIGN(const auto holder, connect_(owner));
-        if (!partial_) {
-            ASSAY_ASSIGN(const BlobDescription description, holder->describe(id_));
-            ASSAY_TRY(begin(description));
-        }
+        ASSAY_ASSIGN(const BlobDescription description, holder->describe(id_));
+        ASSAY_TRY(begin(description));
+        by_owner_ = true;
         const ChunkRange mine = part_of(partial_->chunks(), *terms_.share);
         return take(*holder, mine, {}, report);
     }
@@ -35,7 +34,14 @@ public:
     FetchEnd ask_peer(const Endpoint& peer, HolderReport& report) {
         ASSAY_ASSIGN(const auto holder, connect_(peer));
         ASSAY_ASSIGN(const BlobDescription description, holder->describe(id_));
-        if (!partial_) ASSAY_TRY(begin(description));
+        // The owner's word on what it owes stands. Of the others each is judged by its own description, until
+        // the own part is here.
+        const bool other = partial_ && !partial_->is_of(description);
+        if (other && (by_owner_ || has_own_part())) {
+            return base::fail(ErrorKind::kVerification, "it describes other chunks than the blob has",
+                              "another verifier is asked");
+        }
+        if (!partial_ || other) ASSAY_TRY(begin(description));
         if (!description.held.empty() && description.held.size() != partial_->chunks()) {
             return base::fail(ErrorKind::kVerification, "it has other chunks than the blob",
                               "another verifier is asked");
@@ -49,7 +55,8 @@ public:
     [[nodiscard]] bool begun() const { return partial_ != nullptr; }
     [[nodiscard]] bool whole() const { return partial_ && !partial_->next_missing(); }
     [[nodiscard]] bool has_own_part() const {
-        if (!partial_) return false;
+        // A part may be empty, and how many chunks there are nobody knows by a description alone.
+        if (!partial_ || (!by_owner_ && !has_any())) return false;
         const ChunkRange mine = part_of(partial_->chunks(), *terms_.share);
         for (std::uint64_t i = mine.first; i < mine.end; ++i) {
             if (!partial_->has(i)) return false;
@@ -59,8 +66,15 @@ public:
     FetchEnd finish() { return end_download(store_, id_, *partial_); }
 
 private:
+    [[nodiscard]] bool has_any() const {
+        for (std::uint64_t i = 0; i < partial_->chunks(); ++i) {
+            if (partial_->has(i)) return true;
+        }
+        return false;
+    }
     FetchEnd begin(const BlobDescription& description) {
         ASSAY_TRY(check_size(id_, description, terms_));
+        partial_.reset();
         auto begun = store_.begin(id_, description, terms_.pin, Showing::kShown);
         if (!begun.ok()) return base::failed(by_store(begun.error()));
         partial_ = std::move(begun).value();
@@ -113,6 +127,7 @@ private:
     const std::stop_token& stop_;
     const FetchTerms& terms_;
     std::unique_ptr<PartialBlob> partial_;
+    bool by_owner_ = false;  ///< whether `partial_` is what the owner described
     std::optional<SteadyClock::time_point> patience_from_;  ///< of a peer; the owner is left at no pace
 };
 

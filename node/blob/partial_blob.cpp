@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "contracts/base/blob_id.hpp"
 #include "node/blob/store_state.hpp"
 
@@ -12,8 +14,10 @@ using base::Outcome;
 struct PartialBlob::State {
     BlobStore::State& store;
     BlobId id;
+    std::uint64_t size = 0;  ///< as described
     Leaves leaves;
     Pin pin = Pin::kPinned;
+    bool shows = false;  ///< whether others are told which chunks are here, once there are any
     FileHandle file = {};
     std::string name = {};  ///< of `file`; marked in `store.downloads`
     std::size_t next = 0;   ///< number of the name to try after `name`
@@ -24,6 +28,8 @@ struct PartialBlob::State {
 
     Outcome<void> mark();
     Outcome<void> open_file();
+    void show_chunks();
+    void show_chunk(std::uint64_t index);
     [[nodiscard]] bool is_first() const { return name == partial_name(id, pin); }
 };
 
@@ -54,6 +60,29 @@ Outcome<void> PartialBlob::State::open_file() {
     return {};
 }
 
+/// A description of which no chunk has come says nothing of the blob, and would be passed on to others.
+void PartialBlob::State::show_chunks() {
+    if (!shows || pin != Pin::kPinned || !is_first()) return;
+    const bool any = std::find(present.begin(), present.end(), true) != present.end();
+    const std::lock_guard lock(store.mutex);
+    if (any) {
+        store.shown[id] = {size, leaves, present};
+    } else {
+        store.shown.erase(id);
+    }
+}
+
+void PartialBlob::State::show_chunk(std::uint64_t index) {
+    if (!shows || pin != Pin::kPinned || !is_first()) return;
+    const std::lock_guard lock(store.mutex);
+    const auto shown = store.shown.find(id);
+    if (shown != store.shown.end()) {
+        shown->second.held[index] = true;
+    } else {
+        store.shown[id] = {size, leaves, present};
+    }
+}
+
 PartialBlob::PartialBlob(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 PartialBlob::~PartialBlob() {
@@ -81,8 +110,9 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
                     "take it from another holder");
     }
     // The object undoes what is marked and reserved.
-    std::unique_ptr<PartialBlob> partial(new PartialBlob(std::make_unique<PartialBlob::State>(
-        PartialBlob::State{.store = *state_, .id = id, .leaves = leaves, .pin = pin})));
+    std::unique_ptr<PartialBlob> partial(
+        new PartialBlob(std::make_unique<PartialBlob::State>(PartialBlob::State{
+            .store = *state_, .id = id, .size = description.size, .leaves = leaves, .pin = pin})));
     PartialBlob::State& state = *partial->state_;
     ASSAY_TRY(state.mark());
     ASSAY_TRY(state_->reserve(leaves.size() * kChunkBytes, pin));
@@ -93,12 +123,16 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
     ASSAY_ASSIGN(const Leaves found, hash_chunks(state.file));
     for (std::size_t i = 0; i < leaves.size() && i < found.size(); ++i)
         state.present[i] = found[i] == leaves[i];
-    if (pin == Pin::kPinned && state.is_first()) {
+    {
         const std::lock_guard lock(state_->mutex);
-        const bool shown = showing == Showing::kShown || state_->shown.contains(id);
-        if (shown) state_->shown[id] = {description.size, leaves, state.present};
+        state.shows = showing == Showing::kShown || state_->shown.contains(id);
     }
+    state.show_chunks();
     return partial;
+}
+
+bool PartialBlob::is_of(const BlobDescription& description) const {
+    return state_->leaves == description.leaves;
 }
 
 std::uint64_t PartialBlob::chunks() const { return state_->present.size(); }
@@ -131,11 +165,7 @@ Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
     }
     ASSAY_TRY(state_->file.write_at(index * kChunkBytes, chunk));
     state_->present[index] = true;
-    if (state_->pin == Pin::kPinned && state_->is_first()) {
-        const std::lock_guard lock(state_->store.mutex);
-        const auto shown = state_->store.shown.find(state_->id);
-        if (shown != state_->store.shown.end()) shown->second.held[index] = true;
-    }
+    state_->show_chunk(index);
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contracts/rules/tables.hpp"
+#include "node/roles/job_note.hpp"
 #include "node/views/dispute_view.hpp"
 
 namespace assay::node {
@@ -23,8 +24,7 @@ std::string loss_text(std::uint32_t bits) {
 
 FindingText finding_of(const Devnet& net, const base::Hash256& job, std::uint32_t round, std::uint32_t slot,
                        std::uint32_t unit) {
-    const std::string file = "finding-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" +
-                             std::to_string(slot) + "-" + std::to_string(unit);
+    const std::string file = job_note("finding", job, {round, slot, unit});
     for (const Participant& verifier : net.verifiers) {
         std::ifstream stream(verifier.home.jobs() / file);
         const auto json = nlohmann::json::parse(stream, nullptr, false);

@@ -129,7 +129,7 @@ bool WorkerMemory::take_run(const frames::Message& message, const Files& bulk) {
         started_ = true;
     };
     if (const auto* reached = std::get_if<frames::Boundary>(&message)) {
-        if (reached->index == wanted) start_ = bulk;
+        if (reached->index == wanted) start_ = kept(OwnState::kStart, bulk);
         // The fingerprints of a segment are known at its end.
         const std::uint32_t last = claim().kind == UnitKind::kSegment ? wanted + 1 : wanted;
         if (reached->index != last || reached->so_far.boundaries.size() <= wanted) return false;
@@ -141,10 +141,14 @@ bool WorkerMemory::take_run(const frames::Message& message, const Files& bulk) {
     return false;
 }
 
+WorkerMemory::Files WorkerMemory::kept(OwnState which, const Files& bulk) const {
+    return files_.keep ? files_.keep(which, bulk) : bulk;
+}
+
 void WorkerMemory::take_before(const Files& bulk) {
     const auto roots = roots_in(bulk);
     if (!roots) return;
-    before_ = bulk;
+    before_ = kept(OwnState::kBeforeStep, bulk);
     before_root_ = program::state_root(*roots);
 }
 

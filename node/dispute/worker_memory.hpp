@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives players of games WorkerMemory, the player's own computation of the disputed unit, made by its worker.
 // A worker answers later, so unknown values are given as zeros, and lacking() says what to ask. The player
-// asks, passes the answer to take() and computes its move again, until nothing is lacking. Everything is kept
-// only in memory; after a restart all of it is asked again.
+// asks, passes the answer to take() and computes its move again, until nothing is lacking. After a restart
+// all of it is asked again.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@
 
 namespace assay::node {
 
+/// A whole state that the player's worker computed, and from which later questions are answered.
+enum class OwnState : std::uint8_t { kStart, kBeforeStep };
+
 /// What a player computes from.
 struct PlayerFiles {
     using File = worker::SharedDescriptor;
@@ -30,6 +34,9 @@ struct PlayerFiles {
     std::vector<worker::Drill> drills = {};  ///< drills that the player planted in this round (devnets)
     std::vector<std::uint32_t> slots = {};   ///< for a merge or a clip: its slots, ascending
     std::vector<File> updates = {};          ///< the update of each of them
+    /// Moves a state out of memory, where a worker's answers are, and returns its files. Null: it stays
+    /// there.
+    std::function<std::vector<File>(OwnState, const std::vector<File>&)> keep = nullptr;
 };
 
 /// A request that a player has to send to its worker, which has the job open.
@@ -82,6 +89,7 @@ private:
     void ask_replay();
     bool take_run(const worker::Message& message, const Files& bulk);
     void take_before(const Files& bulk);
+    [[nodiscard]] Files kept(OwnState which, const Files& bulk) const;
 
     const dispute::DisputeAnswer* ask(dispute::Question question);
     const dispute::DisputeAnswer* ask(dispute::ArrayQuestion question);

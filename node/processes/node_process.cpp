@@ -107,8 +107,10 @@ base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop
     node_options.on_left_out = [](const std::string& what) { log_info(what); };
     node_options.on_held = [](const std::string& why) {
         if (why.empty()) return log_info("blocks are made again");
-        log_error({ErrorKind::kFailure, why,
-                   "compare this machine's clock with another; blocks are made again when it has come near"});
+        log_error(
+            {ErrorKind::kFailure, why,
+             "set this machine's clock right, or make room on its disk, whichever it says; blocks are then "
+             "made again"});
     };
     node_options.server.listen = options.listen;
     node_options.server.tls = options.tls;

@@ -13,7 +13,8 @@ void LoopWorkerPort::submit(RequestId request, worker::Message message,
                                                 .bulk = event.bulk,
                                                 .last = event.last,
                                                 .device = event.device,
-                                                .spoiled = event.spoiled}});
+                                                .spoiled = event.spoiled}},
+                       event.held);
             if (event.last) loop_.post([this, request] { ids_.erase(request); });
         });
 }

@@ -7,13 +7,14 @@
 #include "contracts/rules/market/seals.hpp"
 #include "contracts/rules/market/terms.hpp"
 #include "node/roles/buyer.hpp"
+#include "node/roles/job_note.hpp"
 #include "node/roles/price_order.hpp"
 
 namespace assay::node {
 
 namespace {
 
-std::string bid_note(const base::Hash256& job) { return "bid-seals-" + job.hex().substr(0, 16); }
+std::string bid_note(const base::Hash256& job) { return job_note("bid-seals", job); }
 
 /// Whether what was sealed can still be had: the clock may have stood still for long since. The offers are
 /// those at its price.

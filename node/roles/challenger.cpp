@@ -10,6 +10,7 @@
 #include "contracts/rules/round/prices.hpp"
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/following_role.hpp"
+#include "node/roles/job_note.hpp"
 #include "node/roles/voucher_calls.hpp"
 
 namespace assay::node {
@@ -25,8 +26,7 @@ namespace {
 constexpr std::string_view kNotes = "doubt-";
 
 std::string note_of(const ClaimId& id) {
-    return std::string(kNotes) + id.job.hex().substr(0, 16) + "-" + std::to_string(id.round) + "-" +
-           std::to_string(static_cast<int>(id.kind)) + "-" + std::to_string(id.number);
+    return job_note("doubt", id.job, {id.round, static_cast<std::uint64_t>(id.kind), id.number});
 }
 
 std::string claim_name(const ClaimId& id) {

@@ -36,6 +36,7 @@ struct GamePlayer::Play {
     bool satisfied = false;                ///< and answered as far as needed
     bool stuck = false;                    ///< the worker cannot do it: the clock decides
     std::set<BlobId> blobs;                ///< that it needs
+    std::map<OwnState, BlobId> computed;   ///< by its worker, in the store
 };
 
 std::string dispute_name(const base::Hash256& job, std::uint32_t number) {
@@ -89,7 +90,10 @@ void GamePlayer::look(const contracts::StateView& state) {
         return true;
     });
     needed_.clear();
-    for (const auto& [name, play] : plays_) needed_.insert(play->blobs.begin(), play->blobs.end());
+    for (const auto& [name, play] : plays_) {
+        needed_.insert(play->blobs.begin(), play->blobs.end());
+        for (const auto& [which, blob] : play->computed) needed_.insert(blob);
+    }
 }
 
 void GamePlayer::look_at(const contracts::StateView& state, const base::Hash256& job, const Game& game) {
@@ -216,9 +220,23 @@ std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& sta
         files.carried_root = carried.root;
         files.carried = *held;
     }
+    files.keep = [this, &play](OwnState which, const StateFiles& state_files) {
+        return keep_state(play, which, state_files);
+    };
     const bool is_own = play.game.claimant == me_ && !play.game.called;
     if (is_own && told_.drills) files.drills = told_.drills(play.game.round);
     return files;
+}
+
+StateFiles GamePlayer::keep_state(Play& play, OwnState which, const StateFiles& files) {
+    if (files.empty()) return files;
+    const auto blob = bench_.wants().put_state(
+        files, "a state of " + dispute_name(play.job, play.game.number), Serving::kWithheld);
+    StateFiles opened = blob ? open_whole(files_, *blob) : StateFiles{};
+    if (opened.size() != files.size()) return files;
+    play.computed[which] = *blob;
+    needed_.insert(*blob);
+    return opened;
 }
 
 bool GamePlayer::add_updates(const contracts::StateView& state, const contracts::Job& job, Play& play,

@@ -72,6 +72,10 @@ private:
     bool advance(const contracts::StateView& state, Play& play);
     std::optional<PlayerFiles> files_for(const contracts::StateView& state, const contracts::Job& job,
                                          Play& play);
+    /// Puts a state that the worker computed into the store, where its pages are the disk's: as many games
+    /// may be open as there are bonds, and each needs such states. Returns its files; those that it was given
+    /// where the store does not take it.
+    StateFiles keep_state(Play& play, OwnState which, const StateFiles& files);
     /// JobBench::drop_changed_base() for the game's round.
     bool drops_changed_base(const contracts::StateView& state, const contracts::Job& job, const Play& play);
     bool add_updates(const contracts::StateView& state, const contracts::Job& job, Play& play,

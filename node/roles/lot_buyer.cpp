@@ -135,7 +135,7 @@ std::optional<contracts::LeaseTake> choose_lease(const contracts::StateView& sta
     if (!job.leases() || !needs_lots(job) || !lacks_only_machines(state, job, height)) return std::nullopt;
     const program::MarketTerms& terms = job.spec.market.terms;
     const std::uint64_t epoch = contracts::read_market_clock(state).epoch;
-    const std::uint32_t held = contracts::count_leases(state, job.id, epoch);
+    const std::uint32_t held = contracts::count_working_lots(state, job, epoch);
     if (held >= terms.most) return std::nullopt;
     struct Left {
         ClassOffer offer;

@@ -12,6 +12,7 @@
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/limits.hpp"
+#include "node/roles/job_note.hpp"
 #include "node/roles/outward_peers.hpp"
 
 namespace assay::node {
@@ -20,7 +21,7 @@ namespace frames = worker;
 
 namespace {
 
-std::string ask_file(const base::Hash256& job) { return "ask-" + job.hex().substr(0, 16); }
+std::string ask_file(const base::Hash256& job) { return job_note("ask", job); }
 
 // Price and salt of a sealed ask: written before the seal is sent, so that a restart can still open it.
 struct SealedAsk {
@@ -51,7 +52,7 @@ std::optional<SlotWork> slot_work_of(base::ByteView note) {
 }
 
 std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {
-    return "slot-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" + std::to_string(slot);
+    return job_note("slot", job, {round, slot});
 }
 
 MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
@@ -180,13 +181,12 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
         if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
     }
     if (!slot.committed || conducts(Misconduct::kSilentAfterDraw)) return;
+    const SlotWork& work = sealed_work(job, slot);
     if (round.phase == contracts::RoundPhase::kServe && !slot.served) {
-        const SlotWork& work = work_of(key);
         if (work.complete) serve(job, slot, work);
     }
     // From here on everything about the slot is sealed and opened by those who judge it.
     if (round.phase < contracts::RoundPhase::kReveal) return;
-    const SlotWork& work = work_of(key);
     if (!work.complete || !serve_result(job, work)) return;
     if (round.phase == contracts::RoundPhase::kReveal && !slot.revealed) reveal(job, work);
 }
@@ -220,20 +220,22 @@ bool MinerRole::begins_rightly(const contracts::Job& job, SlotWork& work) {
     return false;
 }
 
+contracts::CommitStatement MinerRole::statement_of(const contracts::Job& job, const SlotWork& work) {
+    return {.job = job.id,
+            .round = job.round,
+            .slot = work.slot,
+            .miner = me(),
+            .base_root = job.base_root,
+            .trace_root = program::trace_root(work.trace, job.spec, work.salt),
+            .salt = contracts::commit_salt(work.salt)};
+}
+
 void MinerRole::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
-    const contracts::CommitStatement statement{
-        .job = job.id,
-        .round = job.round,
-        .slot = slot.slot,
-        .miner = me(),
-        .base_root = job.base_root,
-        .trace_root = program::trace_root(work.trace, job.spec, work.salt),
-        .salt = contracts::commit_salt(work.salt)};
     offer("commit " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
           contracts::RoundCommit{.job = job.id,
                                  .round = job.round,
                                  .slot = slot.slot,
-                                 .seal = contracts::commit_seal(chain_id(), statement)});
+                                 .seal = contracts::commit_seal(chain_id(), statement_of(job, work))});
 }
 
 bool MinerRole::serve_state(const contracts::Job& job, const BlobId& head,
@@ -312,7 +314,9 @@ SlotWork& MinerRole::work_of(const SlotKey& key) {
     if (!kept.ok()) {
         fail_with(OwnFailure::kNotes, kept.error());
     } else if (kept->has_value()) {
-        if (auto noted = slot_work_of(**kept)) work = *std::move(noted);
+        auto noted = slot_work_of(**kept);
+        const bool is_its_own = noted && SlotKey{noted->job, noted->round, noted->slot} == key;
+        if (is_its_own) work = *std::move(noted);
     }
     return work;
 }
@@ -337,6 +341,10 @@ void MinerRole::keep_own(std::set<BlobId>& needed) {
             needed.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
             needed.insert(work.update_blob);
             needed.insert(carried.blob);
+            for (const SlotWork& doubted : doubted_of({id, job->round, slot.slot})) {
+                needed.insert(doubted.boundary_blobs.begin(), doubted.boundary_blobs.end());
+                needed.insert(doubted.update_blob);
+            }
         }
     }
 }
@@ -359,6 +367,7 @@ void MinerRole::forget_ended_jobs() {
         const SlotWork& work = entry.second;
         const bool ended = contracts::has_ended(state(), work.job);
         if (ended) (void)parts().seams.disk.remove(slot_note(work.job, work.round, work.slot));
+        if (ended) forget_doubted(entry.first);
         return ended;
     });
 }
@@ -390,6 +399,11 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
         dropped.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
         if (!work.update_blob.is_zero()) dropped.insert(work.update_blob);
         (void)parts().seams.disk.remove(slot_note(work.job, work.round, work.slot));
+        for (const SlotWork& doubted : doubted_of(entry.first)) {
+            dropped.insert(doubted.boundary_blobs.begin(), doubted.boundary_blobs.end());
+            if (!doubted.update_blob.is_zero()) dropped.insert(doubted.update_blob);
+        }
+        forget_doubted(entry.first);
         return true;
     });
     if (dropped.empty()) return;

@@ -255,6 +255,15 @@ private:
     bool serve_result(const contracts::Job& job, const SlotWork& work);
 
     SlotWork& work_of(const SlotKey& key);
+    /// Keeps complete work, whose commit may be on its way, beside the slot's own note. False: a note failed.
+    bool set_aside(const SlotWork& work);
+    /// What is set aside of the slot.
+    std::vector<SlotWork>& doubted_of(const SlotKey& key);
+    void forget_doubted(const SlotKey& key);
+    /// The work that the slot's commit seals: the slot's own, or one that is set aside, which is then its
+    /// own.
+    const SlotWork& sealed_work(const contracts::Job& job, const contracts::SlotRound& slot);
+    [[nodiscard]] contracts::CommitStatement statement_of(const contracts::Job& job, const SlotWork& work);
     bool store(const SlotWork& work);
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
@@ -271,6 +280,7 @@ private:
     GamePlayer games_;
     Quarreller quarreller_;
     std::map<SlotKey, SlotWork> works_;
+    std::map<SlotKey, std::vector<SlotWork>> doubted_;
     std::map<SlotKey, Training> training_;
     std::map<std::pair<base::Hash256, std::uint32_t>, std::uint64_t>
         segment_ns_;  ///< the least, by job and round

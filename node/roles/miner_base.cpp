@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "node/roles/job_note.hpp"
 #include "node/roles/miner.hpp"
 
 namespace assay::node {
@@ -33,7 +34,7 @@ std::optional<std::vector<std::uint32_t>> numbers_in(std::string_view name, cons
 }
 
 std::string updates_file(const base::Hash256& job, std::uint32_t round) {
-    return "updates-" + job.hex().substr(0, 16) + "-" + std::to_string(round);
+    return job_note("updates", job, {round});
 }
 
 }  // namespace
@@ -82,11 +83,12 @@ void MinerRole::take_over_notes() {
     // Reading one puts it with those that are forgotten when their round is over.
     const auto needed = [&](const std::string& name) {
         for (const contracts::Job& job : running) {
-            const std::string place = job.id.hex().substr(0, 16);
-            const auto of_round = numbers_in(name, "updates-" + place, 1);
+            const auto of_round = numbers_in(name, job_note("updates", job.id), 1);
             if (of_round && of_round->at(0) + 1 >= job.round)
                 return updates_of(job.id, of_round->at(0)) != nullptr;
-            const auto of_slot = numbers_in(name, "slot-" + place, 2);
+            const auto of_doubted = numbers_in(name, job_note("doubted", job.id), 2);
+            if (of_doubted && of_doubted->at(0) + 1 >= job.round) return true;  // beside the slot's own
+            const auto of_slot = numbers_in(name, job_note("slot", job.id), 2);
             if (of_slot && of_slot->at(0) + 1 >= job.round) {
                 (void)work_of({job.id, of_slot->at(0), of_slot->at(1)});
                 return true;
@@ -94,7 +96,7 @@ void MinerRole::take_over_notes() {
         }
         return false;
     };
-    for (const char* kind : {"updates-", "slot-"}) {
+    for (const char* kind : {"updates-", "slot-", "doubted-"}) {
         const auto names = parts().seams.disk.names(kind);
         if (!names.ok()) return log().warn("notes of earlier rounds are not removed: " + names.error().what);
         for (const std::string& name : *names) {

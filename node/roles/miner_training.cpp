@@ -16,12 +16,6 @@ void note_device(SlotWork& work, const std::string& device) {
     if (std::find(work.devices.begin(), work.devices.end(), device) == work.devices.end())
         work.devices.push_back(device);
 }
-
-// Of a note that names no device nobody knows who trained it (slot_work_of()).
-bool may_be_of(const SlotWork& work, const std::string& device) {
-    if (work.devices.empty()) return work.complete || !work.boundary_blobs.empty();
-    return std::find(work.devices.begin(), work.devices.end(), device) != work.devices.end();
-}
 }  // namespace
 
 bool MinerRole::has_free_device() const {
@@ -244,22 +238,6 @@ bool MinerRole::lose(SlotWork& work, const std::string& why) {
     work.trace = {};
     work.devices.clear();
     return store(work);
-}
-
-// Trainings of slots that are not committed begin again at their start. What is committed is sealed, and
-// stays.
-bool MinerRole::forget_work_of(const std::string& device) {
-    take_over_notes();
-    for (auto& [key, work] : works_) {
-        if (!may_be_of(work, device)) continue;
-        const auto slot = contracts::read_slot(state(), work.job, work.round, work.slot);
-        if (!slot || slot->committed) continue;
-        if (!lose(work, "a device that trained it computes other bits")) return false;
-        // Another device goes on from what is lost; what it still gives does not join on to the start.
-        if (const auto training = training_.find(key); training != training_.end())
-            parts().seams.worker.cancel(training->second.request);
-    }
-    return true;
 }
 
 void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer, bool whole) {

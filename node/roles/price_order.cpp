@@ -2,6 +2,7 @@
 #include "node/roles/price_order.hpp"
 
 #include "contracts/base/codec.hpp"
+#include "node/roles/job_note.hpp"
 
 namespace assay::node {
 
@@ -18,7 +19,7 @@ struct PriceNote {
 }  // namespace
 
 std::string ask_order_note() { return "market-ask"; }
-std::string bid_order_note(const base::Hash256& job) { return "market-bid-" + job.hex().substr(0, 16); }
+std::string bid_order_note(const base::Hash256& job) { return job_note("market-bid", job); }
 
 base::Outcome<std::optional<base::Amount>> read_price_order(DiskPort& notes, const std::string& note) {
     ASSAY_ASSIGN(const auto kept, notes.read(note));

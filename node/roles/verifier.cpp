@@ -9,6 +9,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
+#include "node/roles/job_note.hpp"
 #include "node/roles/outward_peers.hpp"
 #include "node/roles/room_to_keep.hpp"
 
@@ -199,7 +200,7 @@ void VerifierRole::open_links(const contracts::Job& job) {
 }
 
 std::string merge_file(const base::Hash256& job, std::uint32_t round) {
-    return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round);
+    return job_note("merge", job, {round});
 }
 
 template <class Record>

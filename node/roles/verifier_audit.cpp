@@ -9,6 +9,7 @@
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/round/stage_text.hpp"
+#include "node/roles/job_note.hpp"
 #include "node/roles/verifier.hpp"
 
 namespace assay::node {
@@ -44,8 +45,7 @@ base::Bytes flags_of(const std::vector<contracts::SlotClaim>& claims,
 }  // namespace
 
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
-    return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" +
-           std::string(to_text(stage));
+    return job_note("audit", job, {round}) + "-" + std::string(to_text(stage));
 }
 
 std::optional<VerifierRole::StartFiles> VerifierRole::start_of(const contracts::Job& job, std::uint32_t slot,
@@ -443,9 +443,7 @@ void VerifierRole::record_finding(const Finding& finding) {
                        .kind = contracts::ClaimKind::kSlot,
                        .number = finding.slot,
                        .unit = std::nullopt});
-    const std::string file = "finding-" + finding.job.hex().substr(0, 16) + "-" +
-                             std::to_string(finding.round) + "-" + std::to_string(finding.slot) + "-" +
-                             std::to_string(finding.unit);
+    const std::string file = job_note("finding", finding.job, {finding.round, finding.slot, finding.unit});
     if (options_.finding_text)
         (void)parts().seams.disk.write(file, base::as_bytes(options_.finding_text(finding)));
     log().warn(round_name(finding.job, finding.round) + " slot " + std::to_string(finding.slot) + " unit " +

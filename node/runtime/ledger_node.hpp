@@ -28,8 +28,8 @@ struct LedgerNodeOptions {
     /// Called once, on the strand, when the chain cannot go on (first failed write). It should end the
     /// process: only opening the ledger again decides what is on disk.
     std::function<void(const base::Error&)> on_stopped;
-    /// Called on the strand with the reason when the engine begins to wait for its clock, and with an empty
-    /// text when it goes on.
+    /// Called on the strand with the reason when the engine makes no more blocks (LedgerEngine::held_up), and
+    /// with an empty text when it goes on.
     std::function<void(const std::string&)> on_held = {};
     std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off; not 0 only in drills
     /// The node key whose every other move in disputes is left out; only in drills (move_dropper.hpp).

@@ -127,8 +127,9 @@ public:
         look_.leased = contracts::count_leases(state_, job_.id, next_.clock().epoch);
         look_.leased_next = contracts::count_leases(state_, job_.id, next_.clock().epoch + 1);
         look_at_verifiers();
+        look_at_bonds();
         look_at_lots(step_bytes(job_.spec));
-        if (look_.leased < look_.gang || look_.leased_next < look_.gang) look_at_market();
+        if (working_ < look_.gang || look_.leased_next < look_.gang) look_at_market();
         return std::move(look_);
     }
 
@@ -156,6 +157,16 @@ private:
                             "; the first round begins after that",
                         last + 1, height_, "blocks"));
         }
+    }
+
+    void look_at_bonds() {
+        working_ = contracts::count_working_lots(state_, job_, next_.clock().epoch);
+        if (working_ == look_.leased) return;
+        add(lacking("lots_idle",
+                    counted(look_.leased - working_, "leased lot") +
+                        " of this epoch cannot hold a slot: no stake for one, a revoked key, or dropped. The "
+                        "buyer's node leases another in its place where one is left",
+                    look_.leased, working_, "lots"));
     }
 
     void look_at_lots(std::optional<std::uint64_t> step_bytes) {
@@ -189,11 +200,11 @@ private:
 
     void look_at_market() {
         const FittingLots& lots = look_.lots;
-        if (look_.leased > 0 && look_.leased < look_.gang) {
+        if (look_.leased > 0 && working_ < look_.gang) {
             add(lacking("gang_incomplete",
-                        "the job has " + counted(look_.leased, "lot") + " of the " +
-                            std::to_string(look_.gang) + " without which it does not work",
-                        look_.gang, look_.leased, "lots"));
+                        "the job has " + counted(working_, "lot") + " of the " + std::to_string(look_.gang) +
+                            " without which it does not work",
+                        look_.gang, working_, "lots"));
         }
         // It has what it wants of the clearing, and waits for the epoch alone.
         if (look_.leased_next >= look_.gang) return add(next_.begins("its lots begin"));
@@ -313,6 +324,7 @@ private:
     JobOutlook look_;
     std::vector<LotClass> classes_;  ///< that do for the job, whatever they cost
     LotsByClass payable_;            ///< of those, at a base price that it pays
+    std::uint64_t working_ = 0;      ///< leased lots of the running epoch that can hold a slot
     Amount cheapest_;
 };
 

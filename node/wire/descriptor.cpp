@@ -101,6 +101,13 @@ Outcome<SharedDescriptor> open_file(const std::string& path) {
                 missing ? "check the path" : "check that this user may read the file");
 }
 
+Outcome<void> check_sealed(const Descriptor& descriptor) {
+    constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_WRITE;
+    const int seals = ::fcntl(descriptor.number(), F_GET_SEALS);  // fails for what is no memory file
+    if (seals >= 0 && (seals & kNeeded) == kNeeded) return {};
+    return fail(ErrorKind::kVerification, "a passed file is no memory file that is sealed");
+}
+
 Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit) {
     struct stat status {};
     if (::fstat(descriptor.number(), &status) != 0) {

@@ -63,9 +63,13 @@ base::Outcome<SharedDescriptor> open_file(const std::string& path);
 /// tell.
 base::Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit);
 
+/// Checks that a passed file is a memory file that nobody can shorten or change. kVerification when it is
+/// not, which is the fault of the party that passed it.
+base::Outcome<void> check_sealed(const Descriptor& descriptor);
+
 /// A read-only private mapping of a whole descriptor (errors as of file_size), unmapped when destroyed.
-/// Copies nothing. A file that its owner shortens while it is mapped kills the reading process, which is the
-/// worker and is restarted.
+/// Copies nothing. A file that its owner shortens while it is mapped kills the reading process. So a role
+/// maps sealed files of its worker (check_sealed) and files of its own; a worker is restarted.
 class Mapping {
 public:
     static base::Outcome<Mapping> of(const Descriptor& descriptor, std::size_t limit);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,6 +31,9 @@ struct WorkerEvent {
     std::string device = {};  ///< the device that gave it: "cpu", "cuda:1"
     /// The device computes wrong bits: nothing that it ever gave counts. `message` is then a Refusal.
     bool spoiled = false;
+    /// Of a Boundary: the worker sends no further one while a copy of this exists. So keep it as long as the
+    /// files are needed in memory, and no longer.
+    std::shared_ptr<const void> held = nullptr;
 };
 
 using WorkerHandler = std::function<void(WorkerEvent)>;

@@ -20,6 +20,7 @@
 #include "node/runtime/process.hpp"
 #include "node/wire/channel.hpp"
 #include "node/worker/request_queue.hpp"
+#include "node/worker/taken_frames.hpp"
 #include "node/worker/worker_patience.hpp"
 #include "node/worker/worker_report.hpp"
 
@@ -144,6 +145,7 @@ private:
         ASSAY_ASSIGN(auto child, Process::spawn(process));
         pid_ = child.pid();
         process_.emplace(std::move(child));
+        ++children_;
         ending_ = false;
         ends.second =
             frames::Descriptor();  // the child holds the only other end, so its death shows as an end
@@ -253,6 +255,9 @@ private:
         auto envelope = channel_->receive();
         const bool ended = !envelope.ok() && envelope.error().kind != ErrorKind::kFailure;
         if (ended && may_hang_ && !queue_.closed()) hung_ = !process_->wait(kDying);
+        if (!envelope.ok()) return envelope;
+        // Whoever maps a file that the child could still shorten would end with it.
+        for (const frames::SharedDescriptor& file : envelope->bulk) ASSAY_TRY(frames::check_sealed(*file));
         return envelope;
     }
 
@@ -334,6 +339,7 @@ private:
         if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
             deaths_in_a_row_ = 0;
             remember(*work, *boundary, event.bulk);
+            event.held = taken_.hold({work->id, children_});
         }
         if (event.last) finish_front(event);
         handler(std::move(event));
@@ -381,6 +387,7 @@ private:
     /// Sends the request whose turn it is, or that it is cancelled. A failure to send shows as the end of the
     /// stream in listen(): a child that takes no more in the middle of a frame would not show otherwise.
     void send_due() {
+        send_taken();
         refuse_cancelled();
         QueuedRequest* const due = queue_.front();
         if (due == nullptr) return;
@@ -391,6 +398,17 @@ private:
         const auto sent = cancel ? channel_->send({due->id, frames::Cancel{}, {}})
                                  : channel_->send({due->id, due->message, due->bulk});
         if (!sent.ok()) ::shutdown(channel_->number(), SHUT_RDWR);
+    }
+
+    /// Of a request that is answered, or of a child that is gone, nobody waits for it.
+    void send_taken() {
+        for (const TakenFrames::Held& frame : taken_.take()) {
+            const QueuedRequest* const work = queue_.front();
+            if (frame.child != children_ || work == nullptr || !work->sent || work->id != frame.request)
+                continue;
+            if (!channel_->send({frame.request, frames::Taken{}, {}}).ok())
+                ::shutdown(channel_->number(), SHUT_RDWR);
+        }
     }
 
     void close_child() {
@@ -433,6 +451,8 @@ private:
     const WorkerOptions options_;
     const bool may_hang_ = may_hang(options_);
     RequestQueue queue_;  // its first is the request at work
+    TakenFrames taken_{queue_.wakeup()};
+    unsigned children_ = 0;  // the thread's alone: that were started
     mutable std::mutex mutex_;
     frames::Hello hello_;                     // under mutex_
     std::optional<frames::Channel> channel_;  // is put in and taken out under mutex_; else the thread's alone

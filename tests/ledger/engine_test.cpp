@@ -152,6 +152,24 @@ TEST_CASE("a clock that jumps back neither stops blocks nor moves header times b
     CHECK(bench.engine->held_up().empty());
 }
 
+TEST_CASE("an engine whose disk has no room says so until a block is stored again") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, 5));
+    bench.disk.set_free(0);
+    REQUIRE(bench.engine->tick());
+    REQUIRE(bench.errors.size() == 1);
+    CHECK(bench.chain->height() == 0);
+    CHECK(bench.engine->held_up().find(bench.errors[0].what) != std::string::npos);
+    bench.disk.set_free(1ULL << 40U);
+    bench.clock.now += 1000;
+    REQUIRE(bench.engine->tick());
+    CHECK_FALSE(bench.engine->held_up().empty());  // nothing was to be stored since
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.chain->height() == 1);
+    CHECK(bench.engine->held_up().empty());
+}
+
 TEST_CASE("a clock that jumps back far is waited for: heights do not go by at times that no role follows") {
     Bench bench;
     bench.submit(toy_transaction(1, 0, 5));

@@ -62,7 +62,7 @@ AuditProgress audit_progress(const node::Participant& verifier, const base::Hash
         const bool left = line.find("left out of our audit") != std::string::npos;
         if (left && line.find(place) != std::string::npos) ++progress.left_out;
     }
-    const std::string note = "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-panel";
+    const std::string note = node::audit_file(job, round, contracts::Stage::kPanel);
     std::ifstream stream(verifier.home.jobs() / note, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
     auto sealed = base::decode<node::SealedAudit>(base::as_bytes(bytes));

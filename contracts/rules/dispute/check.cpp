@@ -76,7 +76,7 @@ Checked check(const Case& c, const DisputeOpen& tx) {
     // An accusation has to be played, against whomever: two verifiers of one owner may merge differently.
     const bool accuses = unused_accusation(claim, c.sender).has_value();
     if (claim.owner == c.owner && !accuses) return failed(Reason::kOwnClaim);
-    if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
+    if (!has_unit(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
     if (accuses) return {};  // its enlistment answers for it
     return covers_bond(c, id, claim);
 }
@@ -120,7 +120,7 @@ Checked check(const Case& c, const DisputeCall& tx) {
     const auto claim = read_claim(c.state, id);
     if (!claim || c.block.height >= end_of_calls(c.state, tx.job, *game))
         return failed(Reason::kWindowClosed);
-    if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
+    if (!has_unit(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
     const auto vouchers = vouchers_of(c.state, id, tx.unit, tx.part);
     if (std::find(vouchers.begin(), vouchers.end(), tx.verifier) == vouchers.end())
         return failed(Reason::kNotDrawn);

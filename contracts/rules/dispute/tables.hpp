@@ -44,8 +44,11 @@ std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& c
 /// of a settled round.
 std::optional<dispute::UnitClaim> unit_claim(const StateView& state, const ClaimId& id,
                                              dispute::UnitKind unit, std::uint32_t part);
-/// The same, whether or not the referee can judge it; for games that end without it.
-std::optional<dispute::UnitClaim> described_unit(const StateView& state, const ClaimId& id,
-                                                 dispute::UnitKind unit, std::uint32_t part);
+/// Whether unit_claim() has a result. Reads no round but the claim's.
+bool has_unit(const StateView& state, const ClaimId& id, dispute::UnitKind unit, std::uint32_t part);
+/// As unit_claim(), whether or not the referee can judge it, with age 0 and without reading another round:
+/// for games that end as they are opened.
+std::optional<dispute::UnitClaim> ageless_unit(const StateView& state, const ClaimId& id,
+                                               dispute::UnitKind unit, std::uint32_t part);
 
 }  // namespace assay::contracts

@@ -24,6 +24,9 @@ struct ClaimedSlot {
     std::uint64_t age = 0;  ///< steps that the moments have behind them as the round begins
 };
 
+/// Whether the age is wanted. Counting it reads a record of each round whose moments the slot goes on with.
+enum class Age : bool { kLeftOut, kCounted };
+
 /// Steps of the rounds whose moments a slot still goes on with.
 std::uint64_t carried_age(const StateView& state, const JobTerms& terms, const ClaimId& id) {
     std::uint64_t age = 0;
@@ -32,12 +35,13 @@ std::uint64_t carried_age(const StateView& state, const JobTerms& terms, const C
     return age;
 }
 
-std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id) {
+std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id, Age age) {
     const auto terms = read_job_terms(state, id.job);
     const auto round = read_round_progress(state, id.job, id.round);
     auto reveal = read_reveal(state, id.job, id.round, id.number);
     if (!terms || !round || !reveal) return std::nullopt;
-    return ClaimedSlot{*terms, *round, std::move(*reveal), carried_age(state, *terms, id)};
+    const std::uint64_t steps = age == Age::kCounted ? carried_age(state, *terms, id) : 0;
+    return ClaimedSlot{*terms, *round, std::move(*reveal), steps};
 }
 
 /// A reveal that names no operator of the step is refused (round/check.cpp).
@@ -87,8 +91,8 @@ std::optional<UnitClaim> end_claim(const ClaimedSlot& slot, UnitKind unit) {
 }
 
 std::optional<UnitClaim> slot_claim(const StateView& state, const ClaimId& id, UnitKind unit,
-                                    std::uint32_t part) {
-    const auto slot = view_slot(state, id);
+                                    std::uint32_t part, Age age) {
+    const auto slot = view_slot(state, id, age);
     if (!slot || (unit != UnitKind::kSegment && part != 0)) return std::nullopt;
     std::optional<UnitClaim> claim;
     if (unit == UnitKind::kSegment) claim = segment_claim(*slot, part);
@@ -121,23 +125,35 @@ std::optional<UnitClaim> merge_unit(const StateView& state, const ClaimId& id, U
     return claim;
 }
 
-}  // namespace
-
-std::optional<UnitClaim> unit_claim(const StateView& state, const ClaimId& id, UnitKind unit,
-                                    std::uint32_t part) {
-    const auto terms = read_job_terms(state, id.job);
-    if (!terms || !dispute::has_referee(program::strategy_of(terms->spec), unit)) return std::nullopt;
-    return described_unit(state, id, unit, part);
-}
-
-std::optional<UnitClaim> described_unit(const StateView& state, const ClaimId& id, UnitKind unit,
-                                        std::uint32_t part) {
-    auto claim =
-        id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part) : merge_unit(state, id, unit, part);
+std::optional<UnitClaim> describe(const StateView& state, const ClaimId& id, UnitKind unit,
+                                  std::uint32_t part, Age age) {
+    auto claim = id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part, age)
+                                             : merge_unit(state, id, unit, part);
     if (!claim) return std::nullopt;
     claim->kind = unit;
     claim->round = id.round;
     return claim;
+}
+
+bool is_judged(const StateView& state, const ClaimId& id, UnitKind unit) {
+    const auto terms = read_job_terms(state, id.job);
+    return terms && dispute::has_referee(program::strategy_of(terms->spec), unit);
+}
+
+}  // namespace
+
+bool has_unit(const StateView& state, const ClaimId& id, UnitKind unit, std::uint32_t part) {
+    return is_judged(state, id, unit) && describe(state, id, unit, part, Age::kLeftOut);
+}
+
+std::optional<UnitClaim> unit_claim(const StateView& state, const ClaimId& id, UnitKind unit,
+                                    std::uint32_t part) {
+    return is_judged(state, id, unit) ? describe(state, id, unit, part, Age::kCounted) : std::nullopt;
+}
+
+std::optional<UnitClaim> ageless_unit(const StateView& state, const ClaimId& id, UnitKind unit,
+                                      std::uint32_t part) {
+    return describe(state, id, unit, part, Age::kLeftOut);
 }
 
 }  // namespace assay::contracts

@@ -49,7 +49,7 @@ std::vector<PublicKey> vouchers_of_merge(const StateView& state, const ClaimId& 
 
 std::vector<PublicKey> vouchers_of(const StateView& state, const ClaimId& id, UnitKind unit,
                                    std::uint32_t part) {
-    if (!unit_claim(state, id, unit, part)) return {};
+    if (!has_unit(state, id, unit, part)) return {};
     return id.kind == ClaimKind::kSlot ? vouchers_of_slot(state, id, unit, part)
                                        : vouchers_of_merge(state, id);
 }

@@ -150,6 +150,8 @@ void end_job(Work& work, Job& job, Reason reason) {
     job.phase = JobPhase::kClosing;
     job.phase_deadline = 0;
     unschedule(work.state, job.id, job);
+    // A joiner that was dealt nothing has nothing to answer for in the windows.
+    release_joiners(work.state, job);
     if (!has_open_claim(work.state, job.id)) return close_job(work, job);
     work.tell({.kind = EventKind::kJobPhase,
                .job = job.id,
@@ -164,7 +166,6 @@ void close_job(Work& work, Job& job) {
         ask.deposit = {};
         store(work.state, ask_key(job.id, ask.miner), ask);
     }
-    release_joiners(work.state, job);
     for (EnlistedVerifier& verifier : job.verifiers) {
         if (!verifier.bond.is_zero()) unlock_stake(work.state, verifier.node, verifier.bond);
         verifier.bond = {};

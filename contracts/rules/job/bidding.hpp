@@ -34,7 +34,8 @@ void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline);
 void release_joiners(State& state, Job& job);
 
 /// Decides the end of a job. The job ends at once unless some of its claims are in their windows. Then it
-/// waits for the last of them, and close_job ends it; until then escrow, stakes and link bonds stay locked.
+/// waits for the last of them, and close_job ends it; until then escrow, stakes and link bonds stay locked,
+/// except those of joiners that were dealt no slot.
 /// Changes `job`, which the caller stores. REQUIRES that its end was not decided before.
 void end_job(Work& work, Job& job, Reason reason);
 

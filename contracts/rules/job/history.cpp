@@ -25,13 +25,15 @@ Bytes key_of_group(const Hash256& job, std::uint8_t table) {
 }
 
 constexpr std::array kTablesOfJob = {
-    Table::kRound,       Table::kSlotRound,   Table::kReveal,       Table::kAudit,
-    Table::kSettlement,  Table::kJudges,      Table::kBeaconLink,   Table::kMergePosting,
-    Table::kRevealPlace, Table::kAuditPlace,  Table::kHandedOn,     Table::kServe,
-    Table::kStorage,     Table::kAsk,         Table::kBidding,      Table::kBuyerEndpoint,
-    Table::kRoster,      Table::kPanel,       Table::kBeaconMember, Table::kJobAdditions,
-    Table::kJobTerms,    Table::kJobProgress, Table::kMergePlace,   Table::kGame,
-    Table::kGamePieces,  Table::kRoundPrices, Table::kSealCost,     Table::kDroppedAt};
+    Table::kRound,       Table::kSlotRound,  Table::kReveal,       Table::kAudit,
+    Table::kSettlement,  Table::kJudges,     Table::kBeaconLink,   Table::kMergePosting,
+    Table::kRevealPlace, Table::kAuditPlace, Table::kHandedOn,     Table::kServe,
+    Table::kStorage,     Table::kAsk,        Table::kBidding,      Table::kBuyerEndpoint,
+    Table::kRoster,      Table::kPanel,      Table::kBeaconMember, Table::kJobAdditions,
+    Table::kMergePlace,  Table::kGame,       Table::kGamePieces,   Table::kRoundPrices,
+    Table::kSealCost,    Table::kDroppedAt,  Table::kJobTerms,     Table::kJobProgress};
+// leave() goes on in another block as long as the progress is there.
+static_assert(kTablesOfJob.back() == Table::kJobProgress);
 
 /// Whether the list above has every table whose records leave with their job, and no other.
 constexpr bool lists_what_leaves() {

@@ -24,8 +24,7 @@ namespace {
 
 bool holds_place(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry) {
     if (!is_member(state, entry)) return false;
-    if (!entry.locked.is_zero() || waits_for_window(state, job, entry.node)) return true;
-    return read_stake(state, entry.node).free >= bond_in(state, params, job, entry.node);
+    return !entry.locked.is_zero() || has_bond_at(state, params, job, entry.node, job.auction.clearing_price);
 }
 
 }  // namespace
@@ -72,6 +71,12 @@ Amount bond_at(const StateView& state, const Params& params, const Job& job, con
 
 Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner) {
     return bond_at(state, params, job, miner, job.auction.clearing_price);
+}
+
+bool has_bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,
+                 Amount price) {
+    if (waits_for_window(state, job, miner)) return true;
+    return read_stake(state, miner).free >= bond_at(state, params, job, miner, price);
 }
 
 bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner) {

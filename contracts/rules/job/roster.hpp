@@ -33,6 +33,11 @@ Amount bond_at(const StateView& state, const Params& params, const Job& job, con
 /// The same at the clearing price. REQUIRES a job whose auction was held.
 Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner);
 
+/// Whether the miner has the bond of a slot at this price: free, or in a claim of this job in its window.
+/// REQUIRES as bond_at.
+bool has_bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,
+                 Amount price);
+
 /// Whether claims of this job in their windows hold bonds of the miner.
 bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner);
 /// Whether this is so for one of the members that were not dropped.

@@ -100,7 +100,8 @@ Checked check(const Case& c, const LeaseTake& tx) {
     const Amount price = cleared ? cleared->base_price : read_market_params(c.state).least_base_price;
     ASSAY_TRY(check_cover(c.state, tx.job, tx.kind, price));
     const bool any_left = list_lots_left(c.state, epoch, tx.kind, tx.lots).size() == tx.lots;
-    const std::uint32_t held = any_left ? count_leases(c.state, tx.job, epoch) : 0;
+    const std::uint32_t held =
+        any_left ? count_working_lots(c.state, required(read_job(c.state, tx.job)), epoch) : 0;
     if (held + tx.lots > range.most) return failed(Reason::kWrongLots);
     if (any_left) return {};
     if (!tx.wait) return failed(Reason::kTooFewLots);

@@ -15,6 +15,19 @@ namespace {
 /// Bits of speed below the asked ones that cost the deposit. One may be missing by chance: speeds vary.
 constexpr int kBitsMissing = 2;
 
+/// Work over time, in the ledger's unit of speed; the largest is that of kMaxSpeedBits.
+std::uint64_t speed_over(base::Uint128 work_units, std::uint64_t heights) {
+    constexpr base::Uint128 kMost = (std::uint64_t{1} << kMaxSpeedBits) - 1;
+    const base::Uint128 speed = work_units * kSpeedUnit / std::max<std::uint64_t>(1, heights);
+    return static_cast<std::uint64_t>(std::min(speed, kMost));
+}
+
+/// The bits of speed that a machine is taken to have: measured, else those that a deposit stands behind.
+std::optional<std::uint8_t> believed_bits(const MachineSpeed& machine) {
+    if (const auto measured = machine.speed_bits()) return measured;
+    return machine.deposit.is_zero() ? std::nullopt : std::optional(machine.asked);
+}
+
 /// A machine of which nothing is known or held has no record.
 void write_machine(State& state, const PublicKey& node, program::Profile profile,
                    const MachineSpeed& machine) {
@@ -26,10 +39,14 @@ void write_machine(State& state, const PublicKey& node, program::Profile profile
 
 void note_speed(State& state, const PublicKey& node, program::Profile profile, base::Uint128 work_units,
                 std::uint64_t heights) {
-    constexpr base::Uint128 kMost = (std::uint64_t{1} << kMaxSpeedBits) - 1;
-    const base::Uint128 speed = work_units * kSpeedUnit / std::max<std::uint64_t>(1, heights);
     MachineSpeed machine = read_machine(state, node, profile);
-    machine.speeds.push_back(static_cast<std::uint64_t>(std::min(speed, kMost)));
+    std::uint64_t speed = speed_over(work_units, heights);
+    if (const auto believed = believed_bits(machine); believed && bits_of_speed(speed) < *believed) {
+        if (heights <= kHeightsUnseen) return;
+        speed = speed_over(work_units, heights - kHeightsUnseen);
+        if (bits_of_speed(speed) >= *believed) return;
+    }
+    machine.speeds.push_back(speed);
     if (machine.speeds.size() > kSpeedsKept) machine.speeds.erase(machine.speeds.begin());
     write_machine(state, node, profile, machine);
 }

@@ -12,10 +12,19 @@
 namespace assay::contracts {
 
 /// The number of recent rounds that are kept; the best of them is a machine's verified speed. The best,
-/// because waiting and short rounds only ever show less than what the machine can do.
+/// because waiting only ever shows less than what the machine can do.
 inline constexpr std::size_t kSpeedsKept = 8;
 
-/// Records that the machine did `work_units` of one round, found right, in so many heights.
+/// Heights of a round that say nothing of the machine: it hears of the round and fetches what that starts
+/// from, and its commit waits for a block.
+inline constexpr std::uint64_t kHeightsUnseen = 8;
+
+/// Records what a round shows of the machine's speed, which did `work_units`, found right, in so many
+/// heights. Its speed lies between the work over these heights and the work over kHeightsUnseen fewer. If
+/// that leaves open whether the machine is as fast as it is taken to be (by its measured speed, else by the
+/// class behind which its deposit is held), the round says nothing and is not kept. Otherwise the bound that
+/// is nearer to that speed is: the first if it shows as many bits or more, or if nothing is known yet; the
+/// second if it refutes them.
 void note_speed(State& state, const PublicKey& node, program::Profile profile, base::Uint128 work_units,
                 std::uint64_t heights);
 

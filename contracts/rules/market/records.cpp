@@ -19,7 +19,9 @@ std::string_view to_text(MarketPhase phase) {
 std::optional<std::uint8_t> MachineSpeed::speed_bits() const {
     if (speeds.empty()) return std::nullopt;
     const std::uint64_t best = *std::max_element(speeds.begin(), speeds.end());
-    return static_cast<std::uint8_t>(std::bit_width(best));
+    return bits_of_speed(best);
 }
+
+std::uint8_t bits_of_speed(std::uint64_t speed) { return static_cast<std::uint8_t>(std::bit_width(speed)); }
 
 }  // namespace assay::contracts

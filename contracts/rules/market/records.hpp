@@ -191,9 +191,12 @@ struct TenantCount {
     }
 };
 
+/// The bits of a speed in thousandths of a work unit per height, as classes count them.
+std::uint8_t bits_of_speed(std::uint64_t speed);
+
 /// What is known about a node's speed in one profile.
 struct MachineSpeed {
-    /// Verified work units × 1000 per height, recent rounds, newest last.
+    /// Verified work units × 1000 per height, of recent rounds that showed something, newest last.
     std::vector<std::uint64_t> speeds;
     Amount deposit;  ///< of a lot whose class was not measured; held until a lease ends after a measurement,
                      ///< or the node has no lot

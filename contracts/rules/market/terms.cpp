@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/market/terms.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -58,12 +60,19 @@ Checked check_cover(const StateView& state, const Hash256& job, const LotClass& 
 Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {
     const JobProgress progress = required(read_job_progress(state, job));
     std::optional<Amount> kept = deposit;
-    // Fees of the running round are taken from the escrow when it is settled.
+    const JobTerms terms = required(read_job_terms(state, job));
+    const auto keep_round = [&](Amount price) {
+        const auto cost = round_cost(params_of(state, terms), terms.spec, price, terms.slot_work);
+        kept = kept && cost ? kept->plus(*cost) : std::nullopt;
+    };
     if (progress.phase == JobPhase::kRounds) {
-        const JobTerms terms = required(read_job_terms(state, job));
-        const auto cost =
-            round_cost(params_of(state, terms), terms.spec, terms.spec.market.max_price, terms.slot_work);
-        for (int round = 0; round < 2 && kept; ++round) kept = cost ? kept->plus(*cost) : std::nullopt;
+        // Fees of the running round are taken from the escrow when it is settled.
+        for (int round = 0; round < 2; ++round) keep_round(terms.spec.market.max_price);
+    } else if (const auto leases = list_leases(state, job); leases.size() >= terms.spec.market.terms.gang) {
+        // It has its machines, and its next round may begin at any height.
+        Amount highest;
+        for (const Lease& lease : leases) highest = std::max(highest, lease.price);
+        if (!leases.empty()) keep_round(highest);
     }
     return kept && *kept <= progress.escrow ? Checked{} : failed(Reason::kEscrowTooSmall);
 }

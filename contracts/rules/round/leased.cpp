@@ -6,6 +6,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/tables.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -34,6 +35,15 @@ RosterEntry newcomer(const Job& job, const Lease& lease) {
     return entry;
 }
 
+/// The last height at which the job may wait (see wait_for_gang).
+std::uint64_t last_of_wait(const StateView& state, const Params& params, const Job& job) {
+    const std::uint64_t since = job.round == 0
+                                    ? last_of_enlistment(params, job)
+                                    : required(read_round_progress(state, job.id, job.round - 1)).settled_at;
+    const std::uint64_t agreed = std::max(job.deadline - 1, later(since, params.claim_window));
+    return std::min(job.current_deadline() - 1, agreed);
+}
+
 }  // namespace
 
 void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases) {
@@ -54,7 +64,8 @@ void wait_for_gang(Work& work, Job& job) {
     const std::uint64_t now = work.block.height;
     ASSAY_CHECK(now < job.current_deadline());
     const Params params = params_of(work.state, job);
-    std::uint64_t last = job.current_deadline() - 1;
+    std::uint64_t last = last_of_wait(work.state, params, job);
+    if (now > last) return end_job(work, job, Reason::kNoMiners);
     if (job.round == 0 && now <= last_of_enlistment(params, job))
         last = std::min(last, last_of_enlistment(params, job));
     const auto leases = leases_at(work.state, job.id, now);

@@ -27,8 +27,9 @@ inline constexpr std::uint32_t kMaxStanding = 1'000;  ///< epochs that a lot sta
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
 /// The most heights for which a team member's record keeps separate amounts (TeamMember::recent).
 inline constexpr std::size_t kMaxTakenAt = 32;
-/// The most matured withdrawals that one block pays out.
-inline constexpr std::size_t kMaxReleasesPerBlock = 1'000;
+/// The most matured withdrawals that one block pays out: at least as many as a block takes in
+/// (transaction_cost.cpp).
+inline constexpr std::size_t kMaxReleasesPerBlock = 3'200;
 /// The most records of ended jobs that leave the state in one block, and the most bytes of their keys and
 /// values; the others leave in the next blocks. The bytes are limited too, because a record may be as long as
 /// a transaction. A block then moves at most as much through state and history as eight of the longest

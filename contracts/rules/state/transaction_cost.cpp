@@ -5,6 +5,7 @@
 #include <array>
 
 #include "contracts/base/check.hpp"
+#include "contracts/rules/state/limits.hpp"
 
 namespace assay::contracts {
 
@@ -69,6 +70,9 @@ constexpr std::array kTypeCosts = {
     // As many leases as there are slots to settle in a small round (kMaxLotsTaken).
     TypeCost{TxType::kLeaseTake, kRound},
 };
+
+// No block takes in more withdrawals than a later one pays out: their queue would outlive whoever fills it.
+static_assert(kBlockCostLimit / kSimple <= kMaxReleasesPerBlock);
 
 constexpr bool every_type_once() {
     std::size_t next = 0;

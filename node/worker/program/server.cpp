@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -25,6 +26,7 @@ namespace {
 
 /// A role sends one request and waits; more than this many waiting is not a role.
 constexpr std::size_t kMaxWaiting = 64;
+constexpr std::chrono::milliseconds kPulsePause{1'000};
 
 bool is_move(const frames::Message& message) {
     return std::holds_alternative<frames::Descend>(message) ||
@@ -103,6 +105,8 @@ private:
             }
             if (std::holds_alternative<frames::Cancel>(envelope->message)) {
                 cancel(envelope->request);
+            } else if (std::holds_alternative<frames::Taken>(envelope->message)) {
+                taken(envelope->request);
             } else {
                 waiting_.push_back(std::move(envelope).value());
                 wake_.notify_all();
@@ -121,6 +125,24 @@ private:
         }
     }
 
+    /// REQUIRES the lock.
+    void taken(std::uint64_t request) {
+        if (current_ != request || !working_ || untaken_ == 0) return;
+        --untaken_;
+        wake_.notify_all();
+    }
+
+    /// Until the role has let go the boundary before, or the request is cancelled.
+    void await_taken(std::uint64_t request) {
+        std::unique_lock lock(mutex_);
+        while (!wake_.wait_for(lock, kPulsePause, [this] { return untaken_ == 0 || cancel_; })) {
+            lock.unlock();
+            send({request, frames::Pulse{}, {}});
+            lock.lock();
+        }
+        ++untaken_;
+    }
+
     std::optional<Envelope> next() {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
@@ -134,6 +156,7 @@ private:
         current_ = envelope.request;
         working_ = true;
         cancel_ = false;
+        untaken_ = 0;
         return envelope;
     }
 
@@ -160,6 +183,7 @@ private:
         context.cancel = &cancel_;
         context.rest = [this] { rest(); };
         context.report = [this, request](WorkerAnswer answer) {
+            if (std::holds_alternative<frames::Boundary>(answer.message)) await_taken(request);
             send({request, std::move(answer.message), std::move(answer.bulk)});
         };
         Answered answered = base::failed(Refusal{});
@@ -213,6 +237,7 @@ private:
     std::deque<Envelope> waiting_;
     std::uint64_t current_ = 0;
     bool working_ = false;
+    unsigned untaken_ = 0;  // boundaries of the request at work that the role has not let go
     bool closed_ = false;
     bool garbled_ = false;
     std::string garbled_text_;

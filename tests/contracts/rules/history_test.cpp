@@ -6,6 +6,7 @@
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/leased_world.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -206,6 +207,76 @@ TEST_CASE("records that find no room leave in the next block, and the state hold
         CHECK(once.groups[i].records == parts.groups[i].records);
         CHECK(read_group(w.id, once.groups[i], history_of(at_once)).value() ==
               read_group(w.id, parts.groups[i], history_of(by_parts)).value());
+    }
+}
+
+namespace {
+
+/// Lets the records of an ended job leave by so many a block, and checks the state after each.
+void leave_by(const MemoryState& ended, const Hash256& id, std::uint64_t height, std::size_t records) {
+    MemoryState state = ended;
+    for (int blocks = 0; read_job_progress(state, id); ++height) {
+        REQUIRE(++blocks <= 10'000);
+        Overlay block(state);
+        LeavingRoom room{.records = records};
+        leave(block, id, height, room);
+        const auto changed = check_invariants(state, block);
+        INFO((changed ? std::string() : changed.error().what));
+        REQUIRE(changed.ok());
+        block.write_to(state);
+    }
+    for (const Table table : tables_of_job())
+        CHECK(state.scan(KeyBuilder(table).add(id.view()).take()).empty());
+    REQUIRE(check_invariants(state).ok());
+}
+
+/// A job that is over, whose records are still in the state.
+void leave_by_any_room(const Env& env, const Hash256& id, const std::vector<Table>& expected) {
+    REQUIRE(read_job_progress(env.state(), id)->phase == JobPhase::kEnded);
+    MemoryState ended;
+    for (const auto& [key, value] : env.state().scan({})) ended.put(key, value);
+    std::size_t all = 0;
+    for (const Table table : tables_of_job())
+        all += ended.scan(KeyBuilder(table).add(id.view()).take()).size();
+    for (const Table table : expected)
+        CHECK_FALSE(ended.scan(KeyBuilder(table).add(id.view()).take()).empty());
+    for (std::size_t records = 1; records <= all; ++records) {
+        CAPTURE(records, all);
+        leave_by(ended, id, env.height() + 1, records);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("whatever record is the last of a block, the others leave in the next ones, the progress last") {
+    SECTION("a job whose merges clip updates") {
+        Env env;
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.train.max_update_norm = 2.0F;
+        const Hash256 id = env.post(spec);
+        env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        play_job(env, id);
+        leave_by_any_room(env, id, {Table::kMergePlace});
+    }
+    SECTION("a job with lost accusations") {
+        Env env;
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        const Hash256 id = env.post(small_job());
+        env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        const VerifierManner accuses = VerifierManner::kAccuses;
+        play_job(env, id, {.verifiers = {{"v1", accuses}, {"v2", accuses}, {"v3", accuses}}});
+        leave_by_any_room(env, id, {Table::kGame});
+    }
+    SECTION("a job that leases, with a dropped machine") {
+        LeasedWorld w;
+        w.start(500);
+        play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kSilent}}});
+        w.env.send(w.env.person("buyer"), JobCancel{w.job});
+        for (int i = 0; i < 100 && w.record().phase != JobPhase::kEnded; ++i) w.env.let_deadline_pass();
+        leave_by_any_room(w.env, w.job, {Table::kRoundPrices, Table::kDroppedAt});
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lots behind the clearing: what stands for the next epochs, what is leased at once or waited for, who is
 // told that it loses lots, and whose lots come free (decision 86).
+#include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/market_world.hpp"
 
 namespace assay::contracts::test {
@@ -67,6 +70,44 @@ TEST_CASE("market: an instant lease where the clock stands still begins the epoc
     CHECK(w.clock().epoch == 2);
     REQUIRE(w.leases("buyer").size() == 1);
     CHECK(w.leases("buyer").front().until == w.env.height() + w.params().epoch);
+}
+
+TEST_CASE("market: a lot that cannot hold a slot does not keep its job from another lot") {
+    MarketWorld w;
+    w.second = w.env.post(market_job(1), "other");
+    for (const char* name : {"m1", "m2"}) w.seal_lot(name, {1});
+    w.seal_bid("other", {1, 500});
+    w.open_and_clear();
+    w.to_next_epoch();
+    w.env.next_block();
+    REQUIRE(w.leases("other").size() == 1);
+    const Lease lease = w.leases("other").front();
+    Person& gone = w.env.person(w.leases_node("other", "m1") ? "m1" : "m2");
+    const auto working = [&] { return count_working_lots(w.env.state(), w.env.job(w.second), 2); };
+    const LeaseTake another{w.second, kFast, 1, false};
+
+    const Amount bond =
+        bond_at(w.env.state(), w.env.params(), w.env.job(w.second), gone.node_key(), lease.price);
+    REQUIRE_FALSE(bond.is_zero());
+    const Amount free = read_stake(w.env.state(), gone.node_key()).free;
+    const bool revokes = GENERATE(false, true);
+    CAPTURE(revokes);
+    if (!revokes) {
+        w.env.send(gone, StakeWithdraw{gone.node_key(), *free.minus(bond)});  // one bond is left
+        CHECK(working() == 1);
+    }
+    w.env.refuse(Reason::kWrongLots, w.env.person("other"), another);
+    if (revokes) {
+        w.env.send(gone, NodeRevoke{gone.node_key()});
+    } else {
+        w.env.send(gone, StakeWithdraw{gone.node_key(), amount(1)});
+    }
+    CHECK(working() == 0);
+    w.env.send(w.env.person("other"), another);
+    CHECK(w.leases("other").size() == 2);
+    CHECK(working() == 1);
+    CHECK(count_leases(w.env.state(), w.second, 2) == 2);
+    w.env.refuse(Reason::kTooFewLots, w.env.person("other"), another);
 }
 
 TEST_CASE("market: who waits gets what the clearing leaves, the most deprived first") {

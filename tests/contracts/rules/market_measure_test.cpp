@@ -29,18 +29,49 @@ TEST_CASE("market: the best of the recent rounds found right is a machine's veri
     MarketWorld w;
     Overlay state(w.env.state());
     const PublicKey& node = w.env.person("m1").node_key();
-    const auto bits = [&] { return read_machine(state, node, program::Profile::kF32).speed_bits(); };
-    CHECK(bits() == std::nullopt);
-    note_speed(state, node, program::Profile::kF32, 100, 10);  // 10,000 thousandths of a unit a height
-    CHECK(bits() == 14);
-    note_speed(state, node, program::Profile::kF32, 1, 1'000);  // a round of which most was waiting
-    CHECK(bits() == 14);
+    const auto machine = [&] { return read_machine(state, node, program::Profile::kF32); };
+    const auto note = [&](std::uint64_t work, std::uint64_t heights) {
+        note_speed(state, node, program::Profile::kF32, work, heights);
+    };
+    CHECK(machine().speed_bits() == std::nullopt);
+    note(1'000, 100);  // 10,000 thousandths of a unit a height
+    CHECK(machine().speed_bits() == 14);
+    note(1, 1'000);  // much slower this time
+    CHECK(machine().speed_bits() == 14);
+    CHECK(machine().speeds.size() == 2);
     CHECK(read_machine(state, node, program::Profile::kI16).speeds.empty());
-    for (std::size_t i = 0; i < kSpeedsKept; ++i) note_speed(state, node, program::Profile::kF32, 1, 10);
-    CHECK(bits() == 7);
-    CHECK(read_machine(state, node, program::Profile::kF32).speeds.size() == kSpeedsKept);
+    // What shows as many bits replaces the oldest, too: the memory is of recent rounds.
+    for (std::size_t i = 0; i < kSpeedsKept; ++i) note(900, 100);
+    CHECK(machine().speeds == std::vector<std::uint64_t>(kSpeedsKept, 9'000));
+    for (std::size_t i = 0; i < kSpeedsKept; ++i) note(10, 1'008);
+    CHECK(machine().speeds == std::vector<std::uint64_t>(kSpeedsKept, 10));
+    CHECK(machine().speed_bits() == 4);
     note_speed(state, node, program::Profile::kF32, ~base::Uint128{0} / 1'000, 0);
-    CHECK(bits() == kMaxSpeedBits);
+    CHECK(machine().speed_bits() == kMaxSpeedBits);
+}
+
+TEST_CASE("market: a round too short to show whether a machine is as fast as believed says nothing") {
+    MarketWorld w;
+    Overlay state(w.env.state());
+    const PublicKey& node = w.env.person("m1").node_key();
+    const auto note = [&](std::uint64_t work, std::uint64_t heights) {
+        note_speed(state, node, program::Profile::kF32, work, heights);
+        return read_machine(state, node, program::Profile::kF32).speeds;
+    };
+    const std::vector<std::uint64_t> fast{8'192};  // the slowest of 14 bits
+    REQUIRE(note(8'192, 1'000) == fast);
+    // So short that any machine may have waited all the time.
+    CHECK(note(1, 1) == fast);
+    CHECK(note(1, kHeightsUnseen) == fast);
+    // One of 14 bits does this in a height, and may have waited for the others.
+    CHECK(note(9, kHeightsUnseen + 1) == fast);
+    // In the same time it would have done more than this: what is kept is the most that the round leaves
+    // open.
+    CHECK(note(8, kHeightsUnseen + 1) == std::vector<std::uint64_t>{8'192, 8'000});
+    CHECK(note(82, kHeightsUnseen + 10) == std::vector<std::uint64_t>{8'192, 8'000});
+    CHECK(note(81, kHeightsUnseen + 10) == std::vector<std::uint64_t>{8'192, 8'000, 8'100});
+    // However short, what shows more is kept.
+    CHECK(note(20, 1) == std::vector<std::uint64_t>{8'192, 8'000, 8'100, 20'000});
 }
 
 TEST_CASE("market: settled rounds measure the machines of others, and never the buyer's own") {
@@ -128,6 +159,38 @@ TEST_CASE("market: what stands behind a class that was not measured is lost two 
         REQUIRE(w.told(EventKind::kSealLost).size() == 1);
         CHECK(w.told(EventKind::kSealLost).front().reason == Reason::kClassNotMet);
     }
+}
+
+TEST_CASE("market: short rounds neither measure nor refute a class behind which a deposit stands") {
+    MarketWorld w;
+    const Amount burned = w.burned();
+    const Amount without = *amount(kPlenty).minus(w.params().lot_deposit);
+    const PublicKey& node = w.env.person("m1").node_key();
+    const auto note = [&](std::uint64_t work, std::uint64_t heights) {
+        w.env.step([&](Work& at) { note_speed(at.state, node, program::Profile::kF32, work, heights); });
+    };
+    const auto lease_once_more = [&] {
+        w.seal_bid("buyer", {1, 500, of_speed(14)});
+        w.open_and_clear();
+        w.to_next_epoch();
+    };
+    w.seal_lot("m1", {1, of_speed(14), 9});
+    lease_once_more();
+    REQUIRE(w.leases("buyer").size() == 1);
+    for (std::size_t i = 0; i < kSpeedsKept; ++i) note(1, 3);
+    CHECK_FALSE(read_machine(w.env.state(), node, program::Profile::kF32).speed_bits());
+    lease_once_more();
+    CHECK(w.burned() == burned);
+    CHECK(w.free_stake("m1") == without);
+    REQUIRE(w.leases("buyer").size() == 1);
+    const bool is_fast = GENERATE(true, false);
+    CAPTURE(is_fast);
+    // Longer ones do: 14 bits begin at 8,192 thousandths of a unit a height, and 2,000 have two bits fewer,
+    // less than 4,096 even if the machine worked in no more than these heights.
+    is_fast ? note(9, 1) : note(200, kHeightsUnseen + 100);
+    lease_once_more();
+    CHECK(w.burned() == (is_fast ? burned : *burned.plus(w.params().lot_deposit)));
+    CHECK(w.free_stake("m1") == (is_fast ? amount(kPlenty) : without));
 }
 
 TEST_CASE("market: what stands behind a class that nobody measures stays as long as its lot stands") {

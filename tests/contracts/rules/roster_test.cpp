@@ -239,7 +239,11 @@ TEST_CASE("a job that ends gives joiners back what they locked") {
     play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kSilent}}});
     w.join("m3");
     w.env.send(w.env.person("buyer"), JobCancel{w.job});
+    REQUIRE_FALSE(read_stake(w.env.state(), w.env.person("m3").node_key()).bonded.is_zero());
     play_round(w.env, w.job);
+    // At once: it has nothing to answer for in the windows.
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kClosing);
+    CHECK(read_stake(w.env.state(), w.env.person("m3").node_key()).bonded.is_zero());
     play_job(w.env, w.job);  // the windows
     REQUIRE(w.env.job(w.job).end_reason == Reason::kJobCancelled);
     CHECK(read_stake(w.env.state(), w.env.person("m3").node_key()).bonded.is_zero());

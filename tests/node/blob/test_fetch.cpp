@@ -54,6 +54,56 @@ TEST_CASE("a holder that lies in one chunk is named, and the next one goes on fr
     REQUIRE(fetch_blob(*empty, id, {}, connect).error().kind == base::ErrorKind::kNotFound);
 }
 
+// Describes a blob by other chunks whose root is the blob's id, and gives the one of them that it has.
+class FalseDescriber final : public BlobService {
+public:
+    FalseDescriber(BlobService& truth, BlobDescription description, std::uint64_t chunk)
+        : truth_(truth), description_(std::move(description)), chunk_(chunk) {}
+    FetchOutcome<BlobDescription> describe(const BlobId&) override { return description_; }
+    FetchEnd fetch(const BlobId& id, std::uint64_t, const ChunkHandler& handler) override {
+        const std::uint64_t as = description_.leaves.size() - 1;
+        return truth_.fetch(id, chunk_, [&](std::uint64_t, base::ByteView chunk) {
+            static_cast<void>(handler(as, chunk));
+            return false;
+        });
+    }
+
+private:
+    BlobService& truth_;
+    BlobDescription description_;
+    std::uint64_t chunk_;
+};
+
+TEST_CASE("a false description makes nobody else's chunks look false, whoever is asked first") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    base::Bytes content(3 * kChunkBytes - 7);
+    for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::uint8_t>(i / 4099);
+    const BlobId id = source->put(content).value();
+    const auto leaves = source->describe(id).value().leaves;
+    // An inner node as a chunk's hash: of the whole blob, and of its first two chunks.
+    const BlobDescription one{1, {id}, {}};
+    const BlobDescription two{2 * kChunkBytes - 7, {base::merkle_node(leaves[0], leaves[1]), leaves[2]}, {}};
+    REQUIRE(base::merkle_root(two.leaves) == id);
+    const ConnectHolder connect = [&](const Endpoint& at) -> base::Outcome<std::unique_ptr<BlobService>> {
+        if (at == "one")
+            return std::unique_ptr<BlobService>(std::make_unique<FalseDescriber>(*source, one, 0));
+        if (at == "two")
+            return std::unique_ptr<BlobService>(std::make_unique<FalseDescriber>(*source, two, 2));
+        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, at == "part" ? 1 : 1000));
+    };
+    const std::vector<Endpoint> holders =
+        GENERATE(std::vector<Endpoint>{"one", "honest"}, std::vector<Endpoint>{"two", "honest"},
+                 std::vector<Endpoint>{"part", "one", "honest"},
+                 std::vector<Endpoint>{"two", "part", "one", "honest"});
+    std::vector<HolderReport> reports;
+    REQUIRE(fetch_blob(*target, id, holders, connect, {}, &reports, {.most = content.size()}).ok());
+    CHECK(target->read(id).value() == content);
+    REQUIRE(reports.size() == holders.size());
+    for (std::size_t i = 0; i + 1 < reports.size(); ++i) CHECK(reports[i].failure);
+}
+
 TEST_CASE("a failure of our own store is told from a blob that nobody served") {
     const test::TemporaryFolder folder;
     auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();

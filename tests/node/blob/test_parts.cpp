@@ -26,6 +26,7 @@ struct Manner {
     std::optional<std::uint64_t> false_chunk;
     std::optional<ChunkRange> only;          ///< serves these chunks alone
     std::chrono::milliseconds each_chunk{};  ///< takes so long over one
+    std::optional<BlobDescription> described;
     bool gone = false;
 };
 
@@ -74,7 +75,10 @@ private:
     class Served final : public BlobService {
     public:
         Served(Together& all, std::string name) : all_(all), name_(std::move(name)) {}
-        FetchOutcome<BlobDescription> describe(const BlobId& id) override { return truth().describe(id); }
+        FetchOutcome<BlobDescription> describe(const BlobId& id) override {
+            const auto& described = all_.manners[name_].described;
+            return described ? FetchOutcome<BlobDescription>(*described) : truth().describe(id);
+        }
         FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
             const Manner& manner = all_.manners[name_];
             bool refused = false;
@@ -217,6 +221,43 @@ TEST_CASE("who gives a false part is named, and the part is taken of another") {
     const FetchEnd end = two.attempt("vera");
     CHECK(end.error().fault == FetchFault::kPartsLacking);
     CHECK(end.error().what.find("viki: chunk 2 ") != std::string::npos);
+}
+
+TEST_CASE("a verifier that describes other chunks harms nobody's part and nobody's name") {
+    Together all({"vera", "viki", "vito"}, 6);
+    REQUIRE_FALSE(all.attempt("vito").ok());
+    const bool owner_is_gone = GENERATE(false, true);
+    CAPTURE(owner_is_gone);
+    if (owner_is_gone) {
+        // What vera lacks of her own part vito has.
+        REQUIRE(all.attempt_whole("vito").ok());
+    }
+    all.manners["mia"].gone = owner_is_gone;
+    all.manners["viki"].described = BlobDescription{1, {all.id}, {}};
+    std::vector<HolderReport> reports;
+    const FetchEnd end = all.attempt("vera", &reports);
+    REQUIRE(reports.size() == 3);
+    CHECK(reports[1].holder == "viki");
+    CHECK(reports[1].failure);
+    CHECK_FALSE(reports[2].failure);
+    CHECK(reports[2].chunks == (owner_is_gone ? 6 : 2));
+    if (owner_is_gone) {
+        CHECK(end.ok());
+    } else {
+        CHECK(end.error().fault == FetchFault::kPartsLacking);  // viki's part
+        CHECK(all.stores.at("vera")->describe(all.id).value().leaves.size() == 6);
+    }
+}
+
+TEST_CASE("a description of which no chunk came is not passed on") {
+    Together all({"vera", "viki"}, 4);
+    all.manners["mia"].gone = true;
+    all.manners["viki"].described = BlobDescription{1, {all.id}, {}};
+    REQUIRE_FALSE(all.attempt("vera").ok());
+    CHECK(all.stores.at("vera")->describe(all.id).error().kind == ErrorKind::kNotFound);
+    all.manners["mia"].gone = false;
+    REQUIRE(all.attempt("vera").error().fault == FetchFault::kPartsLacking);
+    CHECK(all.stores.at("vera")->describe(all.id).value().leaves.size() == 4);
 }
 
 TEST_CASE("a verifier that trickles is left for the next") {

@@ -161,4 +161,31 @@ TEST_CASE(
     CHECK_FALSE(lease(job, 1'000));
 }
 
+TEST_CASE("lot buyer: it leases another lot in the place of one that cannot hold a slot") {
+    MarketWorld w;
+    program::JobSpec spec = market_job(1);
+    spec.name = "single";
+    w.first = w.env.post(spec);
+    for (const char* name : {"m1", "m2"}) w.seal_lot(name, {1});
+    w.seal_bid("buyer", {1, 500});
+    w.open_and_clear();
+    w.to_next_epoch();
+    REQUIRE(w.leases("buyer").size() == 1);
+    const auto lease = [&] {
+        contracts::Job job = w.env.job(w.first);
+        job.round = 1;  // it does not wait for verifiers
+        return choose_lease(w.env.state(), job, w.env.height(), amount(1'000));
+    };
+    CHECK_FALSE(lease());
+    const std::string gone = w.leases_node("buyer", "m1") ? "m1" : "m2";
+    Person& who = w.env.person(gone);
+    w.env.send(who, contracts::StakeWithdraw{who.node_key(), w.free_stake(gone)});
+    const auto taken = lease();
+    REQUIRE(taken);
+    CHECK(taken->lots == 1);
+    w.env.send(w.env.person("buyer"), *taken);
+    CHECK(w.leases("buyer").size() == 2);
+    CHECK_FALSE(lease());
+}
+
 }  // namespace assay::node::test_bids

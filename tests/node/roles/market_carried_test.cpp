@@ -176,9 +176,9 @@ TEST_CASE(
     };
     REQUIRE(market.turn_until([&] { return market.at_phase(1, contracts::RoundPhase::kStore); }));
     REQUIRE(left("updates-") == 2);
-    const std::string of_ended = std::string(16, 'e');
+    const std::string of_ended = std::string(64, 'e');
     const std::vector<std::string> strangers = {"updates-" + of_ended + "-0", "slot-" + of_ended + "-0-1",
-                                                "updates-" + market.job()->id.hex().substr(0, 16)};
+                                                "updates-" + market.job()->id.hex()};
     for (const std::string& name : strangers) notes[name] = {1, 2, 3};
     notes["receipt-1"] = {4};
     market.restart_miner("mia");

@@ -123,6 +123,40 @@ TEST_CASE("a game that ends gives the worker back at once") {
     check_nobody_ended(*market);
 }
 
+TEST_CASE("a player keeps no state that its worker computed in memory while its game is open") {
+    const auto market = cheated_market();
+    struct Given {
+        std::weak_ptr<const worker::Descriptor> file;
+        std::size_t turn;
+    };
+    std::vector<Given> given;
+    std::size_t turn = 0;
+    bool plays = false;
+    for (const char* name : {"mia", "vito"}) {
+        market->party(name).worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+            const auto* train = std::get_if<frames::Train>(&request);
+            const bool is_of_game =
+                (train != nullptr && train->round == 0) || std::holds_alternative<frames::Descend>(request);
+            if (!plays || !is_of_game) return;
+            for (const auto& file : answer.bulk) given.push_back({file, turn});
+        };
+    }
+    std::size_t most = 0;
+    play_first_game(*market, [&] {
+        const auto games = games_of(*market);
+        plays = plays || (!games.empty() && games.front().is_open());
+        if (games.empty() || !games.front().is_open()) return;
+        ++turn;
+        // What came last may be on its way to the role.
+        std::size_t alive = 0;
+        for (const Given& one : given) alive += one.turn + 2 > turn || one.file.expired() ? 0U : 1U;
+        most = std::max(most, alive);
+    });
+    CHECK(given.size() > 0);
+    CHECK(most == 0);
+    check_one_ulp(games_of(*market).front());
+}
+
 TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn has it forfeited") {
     const auto market = cheated_market();
     REQUIRE(market->turn_until([&] { return market->settled(0); }));

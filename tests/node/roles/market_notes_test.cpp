@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A miner's notes of its slots, as programs before this one wrote them, and on disks that fail.
+#include "node/roles/job_note.hpp"
+#include "node/roles/price_order.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -53,6 +55,44 @@ TEST_CASE("a miner that is upgraded between commit and reveal opens what it seal
     check_nobody_ended(market);
     for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kPaid);
     CHECK(market.party("mia").worker.asked.at(frames::FrameKind::kTrain) == 2);
+}
+
+TEST_CASE("notes of two jobs have different names, however alike the jobs' ids are") {
+    base::Hash256 one;
+    one.bytes.fill(7);
+    base::Hash256 other = one;
+    other.bytes.back() ^= 1;
+    CHECK(job_note("audit", one) == "audit-" + one.hex());
+    CHECK(job_note("slot", one, {3, 4}) == "slot-" + one.hex() + "-3-4");
+    CHECK(slot_note(one, 0, 0) != slot_note(other, 0, 0));
+    CHECK(merge_file(one, 0) != merge_file(other, 0));
+    CHECK(bid_order_note(one) != bid_order_note(other));
+    for (const contracts::Stage stage : contracts::kStages)
+        CHECK(audit_file(one, 0, stage) != audit_file(other, 0, stage));
+}
+
+TEST_CASE("a note about another job, round or slot is none") {
+    Market market(lone_miner());
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kBeacon); }));
+    const int other = GENERATE(0, 1, 2);
+    CAPTURE(other);
+    int changed = 0;
+    for (auto& [name, bytes] : market.party("mia").notes.files) {
+        if (!name.starts_with("slot-")) continue;
+        auto work = slot_work_of(bytes);
+        REQUIRE(work.has_value());
+        if (other == 0) work->job.bytes.back() ^= 1;
+        if (other == 1) ++work->round;
+        if (other == 2) ++work->slot;
+        bytes = base::encode(*work);
+        ++changed;
+    }
+    REQUIRE(changed == 2);
+    market.restart_miner("mia");
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    // What was committed cannot be opened without its own note.
+    for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kSilentAfterDraw);
 }
 
 TEST_CASE("a note is read with devices or without them, and of no other length") {

@@ -140,6 +140,31 @@ TEST_CASE("what is committed already is opened, though the device that trained i
     CHECK(mia.worker.asked.at(frames::FrameKind::kTrain) == 2);
 }
 
+TEST_CASE("a commit that is on its way when its device is found out is opened as it was sealed") {
+    for (const bool restarts : {false, true}) {
+        CAPTURE(restarts);
+        Market market(one_round({"mia"}));
+        market.start();
+        Party& mia = market.party("mia");
+        bool found = false;
+        mia.worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+            const auto* train = std::get_if<frames::Train>(&request);
+            if (train == nullptr || found) return;
+            answer.device = kCard;
+            if (mia.mempool.sent.empty()) return;
+            // Of the slot that was trained first: the other one is at work.
+            found = true;
+            mia.role->step(DeviceUnsound{kCard});
+        };
+        REQUIRE(market.turn_until([&] { return found; }));
+        if (restarts) market.restart_miner("mia");
+        check_all_paid(market);
+        CHECK(mia.log.lines_with("it is opened as it was sealed") == 1);
+        for (int i = 0; i < 3; ++i) market.turn();
+        for (const auto& [name, bytes] : mia.notes.files) CHECK_FALSE(name.starts_with("doubted-"));
+    }
+}
+
 TEST_CASE("a verifier computes again what a device with other bits gave it in the middle of an audit") {
     FalseAudits world(true);
     world.vera().worker.falsify = [&, give = world.vera().worker.falsify](const frames::Message& request,

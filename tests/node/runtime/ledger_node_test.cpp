@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <thread>
 
@@ -281,6 +282,9 @@ TEST_CASE("what a node cannot be started with is said before anything is served 
 TEST_CASE("below the reserve of free disk a node refuses transactions, says so, and goes on serving") {
     NodeSite site;
     site.options.min_free_bytes = 1ULL << 60U;
+    std::promise<std::string> held;
+    site.options.on_held = [&](const std::string& why) { held.set_value(why); };  // once
+    auto told = held.get_future();
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
     const base::Bytes log = site.log();
@@ -293,6 +297,10 @@ TEST_CASE("below the reserve of free disk a node refuses transactions, says so, 
     REQUIRE((after.height == before.height && after.state_root == before.state_root));
     REQUIRE_FALSE(site.stopped);
     REQUIRE(site.log() == log);
+    // The operator is told too: where only deadlines are due there is no submitter.
+    REQUIRE(told.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+    CHECK(told.get().find("reserve") != std::string::npos);
+    REQUIRE_FALSE(ledger->submit(transfer(0)).ok());
 }
 
 namespace {

@@ -186,6 +186,31 @@ TEST_CASE("a job with some of its gang is told how many it lacks") {
     CHECK(find(look, "gang_incomplete")->has == 1);
 }
 
+TEST_CASE("a job is told of its lots that cannot hold a slot") {
+    MarketWorld world;
+    world.seal_lot("m1", {.price = 20});
+    world.seal_lot("m2", {.price = 20});
+    world.seal_bid("buyer", {.lots = 2, .price = 500});
+    world.open_and_clear();
+    world.to_next_epoch();
+    world.env.edit<contracts::JobTerms>(
+        contracts::job_terms_key(world.first),
+        [](contracts::JobTerms& record) { record.spec.market.terms.gang = 2; });
+    REQUIRE(look_at(world, "buyer").leased == 2);
+    CHECK(find(look_at(world, "buyer"), "lots_idle") == nullptr);
+    CHECK(find(look_at(world, "buyer"), "gang_incomplete") == nullptr);
+    Person& m1 = world.env.person("m1");
+    world.env.send(m1, contracts::StakeWithdraw{m1.node_key(), world.free_stake("m1")});
+    const JobOutlook look = look_at(world, "buyer");
+    REQUIRE(find(look, "lots_idle") != nullptr);
+    CHECK(find(look, "lots_idle")->needs == 2);
+    CHECK(find(look, "lots_idle")->has == 1);
+    CHECK(find(look, "lots_idle")->text.starts_with("1 leased lot of this epoch cannot"));
+    REQUIRE(find(look, "gang_incomplete") != nullptr);
+    CHECK(find(look, "gang_incomplete")->has == 1);
+    CHECK(look.leased == 2);
+}
+
 TEST_CASE("a bid is held against the base price and the last sale while others can still open") {
     MarketWorld world;
     for (const char* miner : {"m1", "m2"}) world.seal_lot(miner, {.price = 100, .epochs = 2});

@@ -61,6 +61,7 @@ std::vector<Message> all_kinds() {
             Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}, trace.update},
             Progress{1, 2, 3},
             Boundary{1, trace},
+            Taken{},
             Trained{trace, {trace.update, {trace.update}, program::CarriedParts{{}, {}, 7}}, 9, 10},
             Replay{1, 2, 3, trace.update, trace.boundaries[0], true},
             Replayed{UnitVerdict::kMisplaced,
@@ -191,7 +192,7 @@ TEST_CASE("a truncated or lengthened message is refused") {
 
 TEST_CASE("an unknown kind is refused") {
     for (const std::uint16_t kind :
-         {std::uint16_t{0}, std::uint16_t{25}, std::uint16_t{26}, std::uint16_t{65535}}) {
+         {std::uint16_t{0}, std::uint16_t{26}, std::uint16_t{27}, std::uint16_t{65535}}) {
         const auto message = decode_message(kind, {});
         REQUIRE_FALSE(message.ok());
         CHECK(message.error() == base::DecodeError::kBadVariant);

@@ -46,6 +46,14 @@ public:
         REQUIRE(channel_->send({++number_, std::move(message), std::move(bulk)}).ok());
     }
     void train() { ask(train_request(0), {base_}); }
+    /// Whether it lets boundaries go as they come.
+    void take_boundaries(bool takes) { takes_ = takes; }
+    void taken() { REQUIRE(channel_->send({number_, frames::Taken{}, {}}).ok()); }
+    frames::Envelope next_frame() {
+        auto envelope = channel_->receive();
+        REQUIRE(envelope.ok());
+        return std::move(envelope).value();
+    }
     /// Cancels the last request.
     void cancel() { REQUIRE(channel_->send({number_, frames::Cancel{}, {}}).ok()); }
 
@@ -56,6 +64,8 @@ public:
             auto envelope = channel_->receive();
             REQUIRE(envelope.ok());
             all.push_back(std::move(envelope).value());
+            if (std::holds_alternative<frames::Boundary>(all.back().message) && takes_)
+                REQUIRE(channel_->send({number_, frames::Taken{}, {}}).ok());
         } while (!frames::is_final(all.back().message));
         return all;
     }
@@ -73,6 +83,7 @@ private:
     frames::SharedDescriptor base_;
     base::Hash256 base_root_;
     std::uint64_t number_ = 0;
+    bool takes_ = true;
 };
 
 }  // namespace assay::node::test_worker
