@@ -37,8 +37,7 @@ namespace assay::worker {
 /// Replay names the base's root. 14: Taken.
 inline constexpr std::uint32_t kProtocolVersion = 14;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
-/// A merge of every slot of the largest job: the base state and an update each.
-inline constexpr std::uint16_t kMaxDescriptors = 257;
+inline constexpr std::uint16_t kMaxDescriptors = 257;  ///< a merge of all slots: base state, an update each
 /// Files of a slot's state: its head and at most every kind of array.
 inline constexpr std::size_t kMaxStateFiles = 6;
 /// No state, update or token file is larger; a descriptor that names more is refused unread.
@@ -455,18 +454,16 @@ struct Refusal {
 };
 
 /// Worker to role: the request at work goes on, so that a role can tell a long one from one that hangs. Comes
-/// after each step that Replay or Descend computes as training does, before each micro-batch of Evaluate, and
-/// after each update that Merge or DescendArray has read. Train has Progress instead, and this while it waits
-/// for Taken.
+/// after each step that Replay or Descend computes as training does, before each micro-batch of Evaluate,
+/// after each update that Merge or DescendArray has read, and while Train, which has Progress, waits.
 struct Pulse {
     static constexpr FrameKind kKind = FrameKind::kPulse;
     template <class Self, class V>
     static void fields(Self&, V&) {}
 };
 
-/// Role to worker, with the number of the Train at work: the last Boundary's files are let go. Each is a
-/// whole state in memory, so the worker waits with the next one until it has this, or the request is
-/// cancelled.
+/// Role to worker: the last Boundary's files, a whole state in memory, are let go. The worker waits with the
+/// next one until it has this, with the number of the Train at work, or the request is cancelled.
 struct Taken {
     static constexpr FrameKind kKind = FrameKind::kTaken;
     template <class Self, class V>

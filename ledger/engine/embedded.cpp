@@ -87,9 +87,10 @@ std::uint64_t EmbeddedEngine::ahead_of_clock() const {
 }
 
 std::string EmbeddedEngine::held_up() const {
-    if (!not_stored_.empty()) return "the last block that was tried is not stored: " + not_stored_;
     const std::uint64_t wall = clock_.wall_ms();
-    if (!wanted() || chain_.time_ms() <= wall || chain_.time_ms() - wall <= kProposedAheadMs) return {};
+    const bool ahead = chain_.time_ms() > wall && chain_.time_ms() - wall > kProposedAheadMs;
+    if (!wanted() || !ahead)
+        return not_stored_.empty() ? std::string() : "the last block is not stored: " + not_stored_;
     return "no block is made: the time of block " + std::to_string(chain_.height()) + ", " +
            std::to_string(chain_.time_ms()) + " ms, is " + std::to_string(chain_.time_ms() - wall) +
            " ms ahead of this machine's clock, " + std::to_string(wall) + " ms";
@@ -109,12 +110,12 @@ Outcome<void> EmbeddedEngine::make_block() {
         refuse_all(appended.error());
         return base::failed(appended.error());
     }
-    not_stored_.clear();
     // What found no room stays in front.
     mempool_.drop(appended->decided);
     for (const TransactionResult& result : appended->refused)
         answer(result.id, refusal(static_cast<contracts::Reason>(result.code)));
     if (!appended->block) return {};
+    not_stored_.clear();
     // A copy: a subscriber may unsubscribe itself.
     const auto subscribers = subscribers_;
     for (const auto& [id, subscriber] : subscribers) subscriber(*appended->block);

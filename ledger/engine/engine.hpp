@@ -61,7 +61,7 @@ public:
     /// What opening it had to repair, one sentence each.
     [[nodiscard]] virtual const std::vector<std::string>& notes() const = 0;
     /// Why it makes no block although one is due, or could not store the last one that it tried, for its
-    /// operator; empty when nothing holds it up.
+    /// operator; empty when nothing holds it up. What stands before its first colon names the kind of cause.
     [[nodiscard]] virtual std::string held_up() const { return {}; }
 };
 

@@ -20,7 +20,11 @@ base::Failed<FetchFailure> stopped() {
         FetchFailure({ErrorKind::kInterrupted, "the transfer was stopped", {}}, FetchFault::kStopped));
 }
 
-Outcome<void> check_size(const BlobId& id, const BlobDescription& description, const FetchTerms& terms) {
+Outcome<void> check_described(const BlobId& id, const BlobDescription& description, const FetchTerms& terms) {
+    if (!describes(description, id)) {
+        return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
+                    "take it from another holder");
+    }
     const bool other = terms.size && description.size != *terms.size;
     const bool more = terms.most && description.size > *terms.most;
     if (!other && !more) return {};
@@ -79,7 +83,7 @@ FetchEnd take_from(BlobStore& store, const BlobId& id, BlobService& holder, cons
     const Pace pace(terms);
     // Each holder is judged by its own description: a false one would make all that is right look wrong.
     ASSAY_ASSIGN(const BlobDescription description, holder.describe(id));
-    ASSAY_TRY(check_size(id, description, terms));
+    ASSAY_TRY(check_described(id, description, terms));
     if (!partial || !partial->is_of(description)) {
         partial.reset();  // what is on disk counts as far as it has these hashes
         auto begun = store.begin(id, description, terms.pin);

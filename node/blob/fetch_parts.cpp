@@ -34,6 +34,7 @@ public:
     FetchEnd ask_peer(const Endpoint& peer, HolderReport& report) {
         ASSAY_ASSIGN(const auto holder, connect_(peer));
         ASSAY_ASSIGN(const BlobDescription description, holder->describe(id_));
+        ASSAY_TRY(check_described(id_, description, terms_));
         // The owner's word on what it owes stands. Of the others each is judged by its own description, until
         // the own part is here.
         const bool other = partial_ && !partial_->is_of(description);
@@ -73,7 +74,7 @@ private:
         return false;
     }
     FetchEnd begin(const BlobDescription& description) {
-        ASSAY_TRY(check_size(id_, description, terms_));
+        ASSAY_TRY(check_described(id_, description, terms_));
         partial_.reset();
         auto begun = store_.begin(id_, description, terms_.pin, Showing::kShown);
         if (!begun.ok()) return base::failed(by_store(begun.error()));

@@ -17,7 +17,9 @@ FetchEnd fetch_parts(BlobStore& store, const BlobId& id, const std::vector<Endpo
 // For both kinds of attempts.
 FetchFailure by_store(const base::Error& error);
 base::Failed<FetchFailure> stopped();
-base::Outcome<void> check_size(const BlobId& id, const BlobDescription& description, const FetchTerms& terms);
+/// Refuses a description that cannot be of the blob, or of what it is wanted for.
+base::Outcome<void> check_described(const BlobId& id, const BlobDescription& description,
+                                    const FetchTerms& terms);
 /// Makes a blob of a download that is whole, unless the store has the blob. kUnreachable when chunks are
 /// missing: the blob had come from elsewhere, and was dropped before anybody could read it.
 FetchEnd end_download(const BlobStore& store, const BlobId& id, PartialBlob& download);

@@ -11,6 +11,11 @@ using base::ErrorKind;
 using base::fail;
 using base::Outcome;
 
+bool describes(const BlobDescription& description, const BlobId& id) {
+    return chunk_count(description.size) == description.leaves.size() &&
+           base::merkle_root(description.leaves) == id;
+}
+
 struct PartialBlob::State {
     BlobStore::State& store;
     BlobId id;
@@ -105,7 +110,7 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
     // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie
     // about it would otherwise make honest chunks look wrong.
     const Leaves& leaves = description.leaves;
-    if (chunk_count(description.size) != leaves.size() || base::merkle_root(leaves) != id) {
+    if (!describes(description, id)) {
         return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
                     "take it from another holder");
     }

@@ -75,10 +75,11 @@ void BuyerRole::trade(const contracts::Job& job) {
 bool BuyerRole::covers_bid_deposit(const contracts::Job& job) {
     const base::Amount deposit = contracts::read_market_params(state()).bid_deposit;
     if (contracts::check_spare(state(), job.id, deposit)) return true;
-    say_of_market("job " + job.id.brief() +
-                  " does not bid: its escrow has to keep what this round and the next can cost at its cap, "
-                  "beside the bid's deposit of " +
-                  base::to_text(deposit) + fix_of(job.id));
+    say_of_market(
+        "job " + job.id.brief() +
+        " does not bid: beside the bid's deposit its escrow has to keep what this round and the next "
+        "can cost at its cap, or what the next can at the price of its lots. The deposit is " +
+        base::to_text(deposit) + fix_of(job.id));
     return false;
 }
 
@@ -165,8 +166,8 @@ void BuyerRole::refused(const RefusedOffer& offer) {
     if (offer.type == contracts::TxType::kBidSeal &&
         offer.refusal.reason == contracts::Reason::kEscrowTooSmall)
         return log().warn(offer.name +
-                          " refused: the escrow has to keep what this round and the next can cost "
-                          "beside the bid's deposit" +
+                          " refused: beside the bid's deposit the escrow has to keep what this round and the "
+                          "next can cost" +
                           fix_of(options_.job));
     FollowingRole::refused(offer);
 }

@@ -35,6 +35,7 @@ struct GamePlayer::Play {
     base::Bytes answered;                  ///< key of what was answered last
     bool satisfied = false;                ///< and answered as far as needed
     bool stuck = false;                    ///< the worker cannot do it: the clock decides
+    bool begun_again = false;              ///< a state that its worker had computed has changed on the disk
     std::set<BlobId> blobs;                ///< that it needs
     std::map<OwnState, BlobId> computed;   ///< by its worker, in the store
 };
@@ -230,13 +231,30 @@ std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& sta
 
 StateFiles GamePlayer::keep_state(Play& play, OwnState which, const StateFiles& files) {
     if (files.empty()) return files;
-    const auto blob = bench_.wants().put_state(
-        files, "a state of " + dispute_name(play.job, play.game.number), Serving::kWithheld);
+    const auto put = [&] {
+        return bench_.wants().put_state(files, "a state of " + dispute_name(play.job, play.game.number),
+                                        Serving::kWithheld);
+    };
+    auto blob = put();
+    // A file that was here is not written again: what has changed must go first.
+    if (blob && drop_changed(*blob)) blob = put();
     StateFiles opened = blob ? open_whole(files_, *blob) : StateFiles{};
     if (opened.size() != files.size()) return files;
     play.computed[which] = *blob;
     needed_.insert(*blob);
     return opened;
+}
+
+bool GamePlayer::drop_changed(const BlobId& state) {
+    std::set<BlobId> blobs{state};
+    add_arrays(files_, blobs);
+    bool any = false;
+    for (const BlobId& blob : blobs) {
+        if (files_.is_intact(blob)) continue;
+        files_.drop(blob);
+        any = true;
+    }
+    return any;
 }
 
 bool GamePlayer::add_updates(const contracts::StateView& state, const contracts::Job& job, Play& play,
@@ -327,6 +345,13 @@ void GamePlayer::on_refusal(Play& play, const frames::Refusal& refusal) {
     if (remedy == Remedy::kResult) {
         play.move = concede(play, refusal.text);
         return;
+    }
+    // A state that it computed before lies on the disk, and may have changed there.
+    if (!play.computed.empty() && !std::exchange(play.begun_again, true)) {
+        for (const auto& [which, blob] : play.computed) (void)drop_changed(blob);
+        play.computed.clear();
+        play.memory.reset();
+        return say(play, refusal.text + "; I compute it again");
     }
     give_up(play, with_fix(refusal));
 }

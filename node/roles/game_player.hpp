@@ -76,6 +76,8 @@ private:
     /// may be open as there are bonds, and each needs such states. Returns its files; those that it was given
     /// where the store does not take it.
     StateFiles keep_state(Play& play, OwnState which, const StateFiles& files);
+    /// Drops those files of a state that have changed on the disk. True: there were some.
+    bool drop_changed(const BlobId& state);
     /// JobBench::drop_changed_base() for the game's round.
     bool drops_changed_base(const contracts::StateView& state, const contracts::Job& job, const Play& play);
     bool add_updates(const contracts::StateView& state, const contracts::Job& job, Play& play,

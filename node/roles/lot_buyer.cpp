@@ -6,8 +6,11 @@
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/job/judges.hpp"
 #include "contracts/rules/market/book.hpp"
+#include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/market/terms.hpp"
+#include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/limits.hpp"
 
@@ -136,7 +139,8 @@ std::optional<contracts::LeaseTake> choose_lease(const contracts::StateView& sta
     const program::MarketTerms& terms = job.spec.market.terms;
     const std::uint64_t epoch = contracts::read_market_clock(state).epoch;
     const std::uint32_t held = contracts::count_working_lots(state, job, epoch);
-    if (held >= terms.most) return std::nullopt;
+    const std::uint32_t in_all = contracts::count_leases(state, job.id, epoch);
+    if (held >= terms.most || in_all >= 2 * terms.most) return std::nullopt;
     struct Left {
         ClassOffer offer;
         std::uint32_t lots = 0;
@@ -159,7 +163,7 @@ std::optional<contracts::LeaseTake> choose_lease(const contracts::StateView& sta
     });
     return contracts::LeaseTake{.job = job.id,
                                 .kind = best->offer.kind,
-                                .lots = std::min(best->lots, terms.most - held),
+                                .lots = std::min({best->lots, terms.most - held, 2 * terms.most - in_all}),
                                 .wait = false};
 }
 

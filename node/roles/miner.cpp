@@ -33,22 +33,11 @@ struct SealedAsk {
     }
 };
 
-struct SlotWorkBeforeDevices {
-    SlotWork work;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        SlotWork::fields_before_devices(self.work, visit);
-    }
-};
-
 }  // namespace
 
 std::optional<SlotWork> slot_work_of(base::ByteView note) {
-    if (auto work = base::decode<SlotWork>(note); work.ok()) return std::move(work).value();
-    // No bytes are both: one layout is the other with at least a length behind it.
-    if (auto before = base::decode<SlotWorkBeforeDevices>(note); before.ok())
-        return std::move(before).value().work;
-    return std::nullopt;
+    auto work = base::decode<SlotWork>(note);
+    return work.ok() ? std::optional(std::move(work).value()) : std::nullopt;
 }
 
 std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {

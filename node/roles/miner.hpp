@@ -62,19 +62,12 @@ struct SlotWork {
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        fields_before_devices(self, visit);
-        visit(self.devices);
-    }
-    /// The fields of a note from before notes named devices.
-    template <class Self, class V>
-    static void fields_before_devices(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
-              self.start, self.complete);
+              self.start, self.complete, self.devices);
     }
 };
 
-/// Decodes a SlotWork from its note, also from an older note without devices: a miner that is upgraded
-/// between commit and reveal has its salt nowhere else. Nothing when the bytes are neither.
+/// Decodes a SlotWork from its note; nothing when the bytes are none.
 std::optional<SlotWork> slot_work_of(base::ByteView note);
 
 /// The update that a slot's reveal named. Kept on disk because the ledger's state forgets it with the round.

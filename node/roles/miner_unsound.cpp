@@ -23,9 +23,7 @@ std::string doubted_note(const base::Hash256& job, std::uint32_t round, std::uin
     return job_note("doubted", job, {round, slot});
 }
 
-// Of a note that names no device nobody knows who trained it (slot_work_of()).
-bool may_be_of(const SlotWork& work, const std::string& device) {
-    if (work.devices.empty()) return work.complete || !work.boundary_blobs.empty();
+bool is_of(const SlotWork& work, const std::string& device) {
     return std::find(work.devices.begin(), work.devices.end(), device) != work.devices.end();
 }
 
@@ -36,7 +34,7 @@ bool may_be_of(const SlotWork& work, const std::string& device) {
 bool MinerRole::forget_work_of(const std::string& device) {
     take_over_notes();
     for (auto& [key, work] : works_) {
-        if (!may_be_of(work, device)) continue;
+        if (!is_of(work, device)) continue;
         const auto slot = contracts::read_slot(state(), work.job, work.round, work.slot);
         if (!slot || slot->committed) continue;
         // Its commit may be on its way to the ledger, and what that seals has to be opened.

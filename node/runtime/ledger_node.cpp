@@ -255,8 +255,9 @@ private:
 
     void tell_if_held() {
         const std::string why = engine_->held_up();
-        if (held_ != !why.empty() && options_.on_held) options_.on_held(why);
-        held_ = !why.empty();
+        std::string kind = why.substr(0, why.find(':'));
+        if (held_by_ != kind && options_.on_held) options_.on_held(why);
+        held_by_ = std::move(kind);
     }
 
     void refuse_more() {
@@ -282,7 +283,7 @@ private:
 
     // Of the strand alone.
     bool tick_posted_ = false;
-    bool held_ = false;
+    std::string held_by_;  // what on_held was told last
     std::optional<TimerId> next_tick_;
 
     MoveDropper dropper_{options_.drops_moves_of};

@@ -10,6 +10,7 @@
 #include "contracts/rules/market/book.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/market/terms.hpp"
+#include "contracts/rules/market/working_lots.hpp"
 
 namespace assay::node {
 
@@ -162,11 +163,11 @@ private:
     void look_at_bonds() {
         working_ = contracts::count_working_lots(state_, job_, next_.clock().epoch);
         if (working_ == look_.leased) return;
-        add(lacking("lots_idle",
-                    counted(look_.leased - working_, "leased lot") +
-                        " of this epoch cannot hold a slot: no stake for one, a revoked key, or dropped. The "
-                        "buyer's node leases another in its place where one is left",
-                    look_.leased, working_, "lots"));
+        const std::string lots = counted(look_.leased - working_, "leased lot");
+        const char* const why =
+            " cannot hold a slot: no stake, a revoked key, dropped, or few other verifiers. "
+            "The buyer's node leases others in their place, if any are left";
+        add(lacking("lots_idle", lots + why, look_.leased, working_, "lots"));
     }
 
     void look_at_lots(std::optional<std::uint64_t> step_bytes) {

@@ -108,6 +108,20 @@ Outcome<void> check_sealed(const Descriptor& descriptor) {
     return fail(ErrorKind::kVerification, "a passed file is no memory file that is sealed");
 }
 
+bool is_same_file(const Descriptor& one, const Descriptor& other) {
+    struct stat first {};
+    struct stat second {};
+    if (::fstat(one.number(), &first) != 0 || ::fstat(other.number(), &second) != 0) return false;
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+bool are_kept(const std::vector<SharedDescriptor>& files, const std::vector<SharedDescriptor>& given) {
+    return std::all_of(files.begin(), files.end(), [&](const SharedDescriptor& file) {
+        const auto is_it = [&](const SharedDescriptor& own) { return is_same_file(*file, *own); };
+        return check_sealed(*file).ok() || std::any_of(given.begin(), given.end(), is_it);
+    });
+}
+
 Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit) {
     struct stat status {};
     if (::fstat(descriptor.number(), &status) != 0) {

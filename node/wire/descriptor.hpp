@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "contracts/base/bytes.hpp"
 #include "contracts/base/error.hpp"
@@ -66,6 +67,13 @@ base::Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t l
 /// Checks that a passed file is a memory file that nobody can shorten or change. kVerification when it is
 /// not, which is the fault of the party that passed it.
 base::Outcome<void> check_sealed(const Descriptor& descriptor);
+
+/// Whether both name the same file; false where that cannot be told.
+bool is_same_file(const Descriptor& one, const Descriptor& other);
+
+/// Whether nobody else can shorten or change these files, which came as an answer: each is sealed, or is one
+/// of those that went with the request.
+bool are_kept(const std::vector<SharedDescriptor>& files, const std::vector<SharedDescriptor>& given);
 
 /// A read-only private mapping of a whole descriptor (errors as of file_size), unmapped when destroyed.
 /// Copies nothing. A file that its owner shortens while it is mapped kills the reading process. So a role

@@ -255,9 +255,6 @@ private:
         auto envelope = channel_->receive();
         const bool ended = !envelope.ok() && envelope.error().kind != ErrorKind::kFailure;
         if (ended && may_hang_ && !queue_.closed()) hung_ = !process_->wait(kDying);
-        if (!envelope.ok()) return envelope;
-        // Whoever maps a file that the child could still shorten would end with it.
-        for (const frames::SharedDescriptor& file : envelope->bulk) ASSAY_TRY(frames::check_sealed(*file));
         return envelope;
     }
 
@@ -334,6 +331,7 @@ private:
         event.bulk = std::move(envelope.bulk);
         QueuedRequest* const work = queue_.front();
         if (work == nullptr || !work->sent || work->id != event.request) return false;
+        if (!frames::are_kept(event.bulk, work->bulk)) return false;
         if (std::holds_alternative<frames::Pulse>(event.message)) return true;  // is for waits() alone
         const WorkerHandler handler = work->handler;
         if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {

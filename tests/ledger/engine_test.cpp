@@ -164,6 +164,12 @@ TEST_CASE("an engine whose disk has no room says so until a block is stored agai
     bench.clock.now += 1000;
     REQUIRE(bench.engine->tick());
     CHECK_FALSE(bench.engine->held_up().empty());  // nothing was to be stored since
+    bench.submit(toy_transaction(1, 7, 5));        // refused by its nonce
+    bench.clock.now += 1000;
+    REQUIRE(bench.engine->tick());
+    CHECK_FALSE(bench.engine->held_up().empty());
+    // The clock's cause is told first: it is what holds the next block up.
+    bench.clock.now += 1000;
     bench.submit(toy_transaction(1, 0, 5));
     REQUIRE(bench.engine->tick());
     CHECK(bench.chain->height() == 1);

@@ -46,8 +46,8 @@ std::optional<dispute::UnitClaim> unit_claim(const StateView& state, const Claim
                                              dispute::UnitKind unit, std::uint32_t part);
 /// Whether unit_claim() has a result. Reads no round but the claim's.
 bool has_unit(const StateView& state, const ClaimId& id, dispute::UnitKind unit, std::uint32_t part);
-/// As unit_claim(), whether or not the referee can judge it, with age 0 and without reading another round:
-/// for games that end as they are opened.
+/// As unit_claim(), whether or not the referee can judge it, without the age that the slot's moments bring
+/// from earlier rounds, which are not read: for games that end as they are opened.
 std::optional<dispute::UnitClaim> ageless_unit(const StateView& state, const ClaimId& id,
                                                dispute::UnitKind unit, std::uint32_t part);
 

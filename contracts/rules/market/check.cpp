@@ -9,6 +9,7 @@
 #include "contracts/rules/market/seals.hpp"
 #include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/market/terms.hpp"
+#include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -103,6 +104,9 @@ Checked check(const Case& c, const LeaseTake& tx) {
     const std::uint32_t held =
         any_left ? count_working_lots(c.state, required(read_job(c.state, tx.job)), epoch) : 0;
     if (held + tx.lots > range.most) return failed(Reason::kWrongLots);
+    // Lots that cannot work are replaced, and not without end.
+    const std::uint32_t all = any_left ? count_leases(c.state, tx.job, epoch) : 0;
+    if (all + tx.lots > 2 * range.most) return failed(Reason::kWrongLots);
     if (any_left) return {};
     if (!tx.wait) return failed(Reason::kTooFewLots);
     return read_lot_wait(c.state, tx.job) ? failed(Reason::kAlreadyDone) : Checked{};

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "contracts/rules/job/records.hpp"
 #include "contracts/rules/market/records.hpp"
 #include "contracts/rules/state/state.hpp"
 
@@ -21,11 +20,6 @@ Bytes lease_key(const Hash256& job, const PublicKey& node, std::uint64_t epoch);
 std::vector<Lease> leases_at(const StateView& state, const Hash256& job, std::uint64_t height);
 /// All stored leases of the job, ascending by node and epoch: those of the running epoch and of the next.
 std::vector<Lease> list_leases(const StateView& state, const Hash256& job);
-/// How many lots of the running epoch the job can deal slots to. A lot's machine holds none if its key was
-/// revoked, if it was dropped since the lease began, or if it does not have the bond of a slot: free, or
-/// locked for this job. Only these lots count against what the job may lease at once (MarketTerms::most): a
-/// lot whose stake was taken away does not keep the job from another in its place.
-std::uint32_t count_working_lots(const StateView& state, const Job& job, std::uint64_t epoch);
 /// How many lots the job has in one epoch.
 std::uint32_t count_leases(const StateView& state, const Hash256& job, std::uint64_t epoch);
 std::optional<Lease> read_lease(const StateView& state, const Hash256& job, const PublicKey& node,

@@ -43,8 +43,13 @@ void note_speed(State& state, const PublicKey& node, program::Profile profile, b
     std::uint64_t speed = speed_over(work_units, heights);
     if (const auto believed = believed_bits(machine); believed && bits_of_speed(speed) < *believed) {
         if (heights <= kHeightsUnseen) return;
-        speed = speed_over(work_units, heights - kHeightsUnseen);
-        if (bits_of_speed(speed) >= *believed) return;
+        const std::uint64_t most = speed_over(work_units, heights - kHeightsUnseen);
+        // A class that a deposit stands behind is not exchanged for the next one below by a round that leaves
+        // open whether the machine has that.
+        const bool is_open = bits_of_speed(most) > bits_of_speed(speed);
+        const int missing = !machine.speed_bits() && is_open ? kBitsMissing : 1;
+        if (bits_of_speed(most) + missing > *believed) return;
+        speed = most;
     }
     machine.speeds.push_back(speed);
     if (machine.speeds.size() > kSpeedsKept) machine.speeds.erase(machine.speeds.begin());

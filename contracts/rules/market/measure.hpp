@@ -24,7 +24,8 @@ inline constexpr std::uint64_t kHeightsUnseen = 8;
 /// that leaves open whether the machine is as fast as it is taken to be (by its measured speed, else by the
 /// class behind which its deposit is held), the round says nothing and is not kept. Otherwise the bound that
 /// is nearer to that speed is: the first if it shows as many bits or more, or if nothing is known yet; the
-/// second if it refutes them.
+/// second if it refutes them. A class behind which a deposit is held is refuted by the bits that cost the
+/// deposit, or by bounds that have the same bits.
 void note_speed(State& state, const PublicKey& node, program::Profile profile, base::Uint128 work_units,
                 std::uint64_t heights);
 

@@ -68,11 +68,11 @@ Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) 
     if (progress.phase == JobPhase::kRounds) {
         // Fees of the running round are taken from the escrow when it is settled.
         for (int round = 0; round < 2; ++round) keep_round(terms.spec.market.max_price);
-    } else if (const auto leases = list_leases(state, job); leases.size() >= terms.spec.market.terms.gang) {
-        // It has its machines, and its next round may begin at any height.
+    } else if (const auto leases = list_leases(state, job); !leases.empty()) {
+        // Once it has its gang its next round begins, at the dearest lot's price.
         Amount highest;
         for (const Lease& lease : leases) highest = std::max(highest, lease.price);
-        if (!leases.empty()) keep_round(highest);
+        keep_round(highest);
     }
     return kept && *kept <= progress.escrow ? Checked{} : failed(Reason::kEscrowTooSmall);
 }

@@ -29,7 +29,8 @@ Checked check_fits(const StateView& state, const Hash256& job, const LotClass& k
 /// Checks the same, and that its escrow covers the dearest course of a round at that price.
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
 /// Checks that the job can spare the deposit of a sealed bid: in its rounds, the escrow must still cover the
-/// running round and the next at the job's cap. Fails with kEscrowTooSmall. REQUIRES a job that is on the
+/// running round and the next at the job's cap; while it waits and has lots, its next round at the dearest of
+/// their prices. Fails with kEscrowTooSmall. REQUIRES a job that is on the
 /// ledger.
 Checked check_spare(const StateView& state, const Hash256& job, Amount deposit);
 

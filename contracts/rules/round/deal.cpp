@@ -9,6 +9,7 @@
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/judges.hpp"
 #include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
@@ -30,13 +31,6 @@ struct Hand {
     std::uint32_t capacity = 0;  ///< slots whose bonds its free stake covers
     bool newcomer = false;
 };
-
-/// Whether enough verifiers of other owners are there to judge work of this owner: a verifier of its own is
-/// never drawn for it.
-bool can_be_judged(const std::vector<PublicKey>& judges, const PublicKey& owner, const Params& params) {
-    const std::size_t own = std::binary_search(judges.begin(), judges.end(), owner) ? 1 : 0;
-    return judges.size() - own >= params.panel_owners_least;
-}
 
 /// Without capacity where its stake covers no slot, or too few others could judge its work.
 Hand hand_of(const StateView& state, const Params& params, const Job& job, const RosterEntry& entry,
@@ -218,15 +212,6 @@ std::vector<EligibleVerifier> eligible_verifiers(const StateView& state, const J
         candidates.push_back({verifier.node, verifier.owner, verifier.bond.units()});
     }
     return candidates;
-}
-
-std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job) {
-    std::vector<PublicKey> owners;
-    for (const EligibleVerifier& candidate : eligible_verifiers(state, job))
-        owners.push_back(candidate.owner);
-    std::sort(owners.begin(), owners.end());
-    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-    return owners;
 }
 
 Amount set_aside(Job& job, std::optional<Amount> pay) {

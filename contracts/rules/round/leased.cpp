@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/job/judges.hpp"
 #include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/tables.hpp"
 #include "contracts/rules/state/limits.hpp"
@@ -47,11 +49,14 @@ std::uint64_t last_of_wait(const StateView& state, const Params& params, const J
 }  // namespace
 
 void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases) {
+    const Params params = params_of(work.state, job);
+    const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
     for (const Lease& lease : leases) {
         auto member = std::find_if(job.roster.begin(), job.roster.end(),
                                    [&](const RosterEntry& entry) { return entry.node == lease.node; });
         if (member == job.roster.end()) {
-            if (job.roster.size() >= kMaxAsks) continue;
+            // Names that can do nothing would fill the roster for good.
+            if (job.roster.size() >= kMaxAsks || !can_work(work.state, params, job, lease, judges)) continue;
             member = job.roster.insert(job.roster.end(), newcomer(job, lease));
             work.tell({.kind = EventKind::kEnlisted, .job = job.id, .round = job.round, .node = lease.node});
         }
@@ -65,7 +70,10 @@ void wait_for_gang(Work& work, Job& job) {
     ASSAY_CHECK(now < job.current_deadline());
     const Params params = params_of(work.state, job);
     std::uint64_t last = last_of_wait(work.state, params, job);
-    if (now > last) return end_job(work, job, Reason::kNoMiners);
+    if (now > last) {
+        const bool judged = owners_of_judges(work.state, job).size() >= params.panel_owners_least;
+        return end_job(work, job, judged ? Reason::kNoMiners : Reason::kTooFewVerifiers);
+    }
     if (job.round == 0 && now <= last_of_enlistment(params, job))
         last = std::min(last, last_of_enlistment(params, job));
     const auto leases = leases_at(work.state, job.id, now);

@@ -11,17 +11,18 @@
 
 namespace assay::contracts {
 
-/// Updates the roster from the leases that hold now. Adds each new node while the roster has fewer than
-/// kMaxAsks members. Takes a dropped member back, with one absence, if its lease begins after it was dropped:
-/// a later lease shows that it is wanted again. Removes nobody. Changes `job`, which the caller stores.
+/// Updates the roster from the leases that hold now. Adds each new node that can hold a slot, while the
+/// roster has fewer than kMaxAsks members. Takes a dropped member back, with one absence, if its lease begins
+/// after it was dropped: a later lease shows that it is wanted again. Removes nobody. Changes `job`, which
+/// the caller stores.
 void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases);
 
 /// Makes the job wait for its gang and keep what it has. It checks again by itself when a window ends for
 /// which it waits (of enlistment, or of bonds of leased machines), and at the end of the wait, which ends the
-/// job (kNoMiners). The wait ends with the deadline that verifiers knew when they enlisted. Once the buyer
-/// has moved that (JobExtend), it may go on for a claim window since the job worked last, or since its
-/// enlistment: what verifiers have locked is not theirs before the job ends. Changes `job`, which the caller
-/// stores. REQUIRES that its current deadline has not passed.
+/// job (kNoMiners, or kTooFewVerifiers). The wait ends with the deadline that verifiers knew when they
+/// enlisted. Once the buyer has moved that (JobExtend), it may go on for a claim window since the job worked
+/// last, or since its enlistment: what verifiers have locked is not theirs before the job ends. Changes
+/// `job`, which the caller stores. REQUIRES that its current deadline has not passed.
 void wait_for_gang(Work& work, Job& job);
 
 /// Whether a waiting job may go on. It needs leases for a gang now; before its first round its enlistment

@@ -35,8 +35,6 @@ bool advance_round(Work& work, Job& job);
 /// roster can hold a slot, others may join first (JobPhase::kRefill). A job that leases deals to the miners
 /// whose lots it has, and waits when fewer than its gang can hold a slot (JobPhase::kWaiting).
 void start_round(Work& work, Job& job);
-/// The owners of the verifiers that may be drawn, ascending.
-std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job);
 /// Takes the pay of one claim out of the job's escrow. REQUIRES an amount and enough escrow: the round began
 /// only because its dearest course is covered.
 Amount set_aside(Job& job, std::optional<Amount> pay);

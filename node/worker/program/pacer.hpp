@@ -29,6 +29,8 @@ public:
     void work_from(Moment now) { busy_from_ = now; }
     /// The rest that is due for the work up to now, plus what is left of earlier rests. REQUIRES work_from().
     std::chrono::nanoseconds due(Moment now);
+    /// The worker waited for somebody else for so long: that was no work, and no rest.
+    void idled(std::chrono::nanoseconds waited) { busy_from_ += waited; }
     /// Subtracts a rest of `slept`; the remainder stays due.
     void rested(std::chrono::nanoseconds slept);
 

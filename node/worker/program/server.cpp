@@ -136,6 +136,7 @@ private:
     void await_taken(std::uint64_t request) {
         std::unique_lock lock(mutex_);
         while (!wake_.wait_for(lock, kPulsePause, [this] { return untaken_ == 0 || cancel_; })) {
+            pacer_.idled(kPulsePause);
             lock.unlock();
             send({request, frames::Pulse{}, {}});
             lock.lock();

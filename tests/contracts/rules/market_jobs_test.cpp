@@ -5,6 +5,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/market/seals.hpp"
+#include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/runway.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
 
@@ -428,9 +429,10 @@ TEST_CASE(
     LeasedWorld w(spec);
     for (const char* name : {"v1", "v2"}) w.env.enlist(name, w.job);
     w.lease("m1", 1'000, 500);
-    // Not yet a gang: the bid is for what it lacks.
     const BidSeal seal{w.job, bytes_of("seal")};
-    w.lease("m2", 1'000, 500);
+    const bool has_gang = GENERATE(true, false);
+    CAPTURE(has_gang);
+    if (has_gang) w.lease("m2", 100, 500);
     Person& buyer = w.env.person("buyer");
     if (has_enough) {
         w.env.send(buyer, seal);
@@ -439,6 +441,10 @@ TEST_CASE(
     }
     w.env.enlist("v3", w.job);
     w.pass_enlistment();
+    if (!has_gang) {
+        w.lease("m2", 100, 500);
+        w.begin();
+    }
     CHECK(w.record().phase == JobPhase::kRounds);
 }
 

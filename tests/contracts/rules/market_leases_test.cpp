@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lots behind the clearing: what stands for the next epochs, what is leased at once or waited for, who is
 // told that it loses lots, and whose lots come free (decision 86).
+#include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/market_world.hpp"
 
@@ -108,6 +110,33 @@ TEST_CASE("market: a lot that cannot hold a slot does not keep its job from anot
     CHECK(working() == 1);
     CHECK(count_leases(w.env.state(), w.second, 2) == 2);
     w.env.refuse(Reason::kTooFewLots, w.env.person("other"), another);
+}
+
+TEST_CASE(
+    "market: a job leases at most twice as many lots as it may use, and names without stake fill nothing") {
+    MarketWorld w;
+    w.second = w.env.post(market_job(1), "other");
+    for (const char* name : {"m1", "m2", "m3"}) w.seal_lot(name, {1});
+    w.seal_bid("buyer", {1, 500});  // keeps the market going
+    w.open_and_clear();
+    for (const char* name : {"m1", "m2", "m3"}) {
+        Person& who = w.env.person(name);
+        w.env.send(who, StakeWithdraw{who.node_key(), read_stake(w.env.state(), who.node_key()).free});
+    }
+    w.to_next_epoch();
+    w.env.next_block();
+    const LeaseTake another{w.second, kFast, 1, false};
+    w.env.send(w.env.person("other"), another);
+    w.env.send(w.env.person("other"), another);
+    CHECK(w.leases("other").size() == 2);
+    CHECK(count_working_lots(w.env.state(), w.env.job(w.second), 2) == 0);
+    w.env.refuse(Reason::kTooFewLots, w.env.person("other"), another);  // the third is the other job's
+    for (const char* name : {"v1", "v2", "v3"}) {
+        w.env.verifier(name);
+        w.env.enlist(name, w.second);
+    }
+    w.env.advance_to(last_of_enlistment(w.env.params(), w.env.job(w.second)) + 1);
+    CHECK(w.env.job(w.second).roster.empty());
 }
 
 TEST_CASE("market: who waits gets what the clearing leaves, the most deprived first") {

@@ -183,6 +183,19 @@ TEST_CASE("market: short rounds neither measure nor refute a class behind which 
     CHECK(w.burned() == burned);
     CHECK(w.free_stake("m1") == without);
     REQUIRE(w.leases("buyer").size() == 1);
+    // One bit below its class at best, and it may have waited: it would have its deposit back for that.
+    note(5, kHeightsUnseen + 1);
+    CHECK_FALSE(read_machine(w.env.state(), node, program::Profile::kF32).speed_bits());
+    const bool is_one_below = GENERATE(true, false);
+    if (is_one_below) {
+        // Beyond doubt one bit below.
+        note(6'000, 1'000);
+        CHECK(read_machine(w.env.state(), node, program::Profile::kF32).speed_bits() == 13);
+        lease_once_more();
+        CHECK(w.burned() == burned);
+        CHECK(w.free_stake("m1") == amount(kPlenty));
+        return;
+    }
     const bool is_fast = GENERATE(true, false);
     CAPTURE(is_fast);
     // Longer ones do: 14 bits begin at 8,192 thousandths of a unit a height, and 2,000 have two bits fewer,

@@ -157,6 +157,35 @@ TEST_CASE("a player keeps no state that its worker computed in memory while its 
     check_one_ulp(games_of(*market).front());
 }
 
+TEST_CASE("a player whose state changes on its disk computes it again") {
+    const auto market = cheated_market();
+    Party& vito = market->party("vito");
+    int runs = 0;
+    bool damaged = false;
+    vito.worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+        const auto* train = std::get_if<frames::Train>(&request);
+        const auto* boundary = std::get_if<frames::Boundary>(&answer.message);
+        const auto games = games_of(*market);
+        if (train == nullptr || games.empty() || !games.front().is_open()) return;
+        if (boundary != nullptr && boundary->index == kSegment) ++runs;
+    };
+    std::set<BlobId> before;
+    play_first_game(*market, [&] {
+        if (damaged) return;
+        std::set<BlobId> now;
+        for (const BlobInfo& blob : vito.store->list()) now.insert(blob.id);
+        if (runs == 0) before = now;
+        for (const BlobId& blob : now) {
+            if (before.contains(blob)) continue;
+            change_on_disk(vito, blob);
+            damaged = true;
+        }
+    });
+    CHECK(damaged);
+    CHECK(runs == 2);
+    check_one_ulp(games_of(*market).front());
+}
+
 TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn has it forfeited") {
     const auto market = cheated_market();
     REQUIRE(market->turn_until([&] { return market->settled(0); }));

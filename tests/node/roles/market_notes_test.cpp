@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A miner's notes of its slots, as programs before this one wrote them, and on disks that fail.
+// A miner's notes of its slots: their names, notes that are another's, and disks that fail.
 #include "node/roles/job_note.hpp"
 #include "node/roles/price_order.hpp"
 #include "tests/node/roles/small_market.hpp"
@@ -11,17 +11,6 @@ using namespace test_market;
 using contracts::Reason;
 using contracts::RoundPhase;
 
-// The layout as it was when notes named no devices.
-struct NoteWithoutDevices {
-    SlotWork work;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        auto& work = self.work;
-        visit(work.job, work.round, work.slot, work.trace, work.boundary_blobs, work.update_blob, work.salt,
-              work.start, work.complete);
-    }
-};
-
 MarketOptions lone_miner() {
     MarketOptions options;
     options.miners = {"mia"};
@@ -29,33 +18,7 @@ MarketOptions lone_miner() {
     return options;
 }
 
-/// Turns every note of a slot into one without devices; says how many there were.
-int take_devices_out(Party& miner) {
-    int changed = 0;
-    for (auto& [name, bytes] : miner.notes.files) {
-        if (!name.starts_with("slot-")) continue;
-        const auto work = slot_work_of(bytes);
-        REQUIRE(work.has_value());
-        REQUIRE_FALSE(work->devices.empty());
-        bytes = base::encode(NoteWithoutDevices{*work});
-        ++changed;
-    }
-    return changed;
-}
-
 }  // namespace
-
-TEST_CASE("a miner that is upgraded between commit and reveal opens what it sealed before") {
-    Market market(lone_miner());
-    market.start();
-    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kBeacon); }));
-    CHECK(take_devices_out(market.party("mia")) == 2);
-    market.restart_miner("mia");
-    REQUIRE(market.turn_until([&] { return market.ended(); }));
-    check_nobody_ended(market);
-    for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kPaid);
-    CHECK(market.party("mia").worker.asked.at(frames::FrameKind::kTrain) == 2);
-}
 
 TEST_CASE("notes of two jobs have different names, however alike the jobs' ids are") {
     base::Hash256 one;
@@ -95,7 +58,7 @@ TEST_CASE("a note about another job, round or slot is none") {
     for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kSilentAfterDraw);
 }
 
-TEST_CASE("a note is read with devices or without them, and of no other length") {
+TEST_CASE("a note of another length is none") {
     Market market(lone_miner());
     market.start();
     REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kBeacon); }));
@@ -103,22 +66,11 @@ TEST_CASE("a note is read with devices or without them, and of no other length")
     const auto work = slot_work_of(note);
     REQUIRE(work.has_value());
     CHECK(work->devices.size() == 1);
-    const Bytes before = base::encode(NoteWithoutDevices{*work});
-    REQUIRE(slot_work_of(before).has_value());
-    CHECK(slot_work_of(before)->salt == work->salt);
-    CHECK(slot_work_of(before)->complete);
-    CHECK(slot_work_of(before)->devices.empty());
-    for (std::size_t size = 0; size < note.size(); ++size) {
-        CAPTURE(size);
-        CHECK(slot_work_of(base::ByteView(note).first(size)).has_value() == (size == before.size()));
-    }
-    for (Bytes longer : {before, note}) {
-        longer.push_back(0);
-        CHECK_FALSE(slot_work_of(longer).has_value());
-    }
-    Bytes no_flag = before;
-    no_flag.back() = 2;
-    CHECK_FALSE(slot_work_of(no_flag).has_value());
+    for (std::size_t size = 0; size < note.size(); ++size)
+        CHECK_FALSE(slot_work_of(base::ByteView(note).first(size)).has_value());
+    Bytes longer = note;
+    longer.push_back(0);
+    CHECK_FALSE(slot_work_of(longer).has_value());
 }
 
 TEST_CASE("a miner whose last note of a slot is refused commits nothing: it could not open it") {

@@ -18,9 +18,8 @@ constexpr const char* kLostToCard =
 /// How the next process of a miner comes to know.
 enum class Known : std::uint8_t {
     kNot,
-    kNoted,           ///< nothing could be begun on the device
-    kBeforeAPlan,     ///< a process was told before it had followed the ledger, and ended
-    kNotedOldLayout,  ///< kNoted, and the notes of slots do not say who trained them
+    kNoted,        ///< nothing could be begun on the device
+    kBeforeAPlan,  ///< a process was told before it had followed the ledger, and ended
 };
 
 MarketOptions one_round(std::vector<std::string> miners) {
@@ -38,12 +37,6 @@ void make_known(Market& market, Party& party, Known known) {
         party.role->step(DeviceUnsound{kCard});
     } else if (known != Known::kNot) {
         REQUIRE(note_unsound(party.notes, kCard).ok());
-    }
-    if (known != Known::kNotedOldLayout) return;
-    for (auto& [name, bytes] : party.notes.files) {
-        if (!name.starts_with("slot-")) continue;
-        bytes.resize(bytes.size() - 4 - 4 - std::string(kCard).size());  // one name, and how many there are
-        REQUIRE(slot_work_of(bytes)->devices.empty());
     }
 }
 
@@ -100,7 +93,7 @@ struct FalseAudits {
 }  // namespace
 
 TEST_CASE("what a device with other bits trained for processes before this one is forgotten, and no more") {
-    for (const Known known : {Known::kNot, Known::kNoted, Known::kBeforeAPlan, Known::kNotedOldLayout}) {
+    for (const Known known : {Known::kNot, Known::kNoted, Known::kBeforeAPlan}) {
         CAPTURE(static_cast<int>(known));
         Market market(one_round({"mia"}));
         market.start();

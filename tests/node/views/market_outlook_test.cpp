@@ -205,7 +205,7 @@ TEST_CASE("a job is told of its lots that cannot hold a slot") {
     REQUIRE(find(look, "lots_idle") != nullptr);
     CHECK(find(look, "lots_idle")->needs == 2);
     CHECK(find(look, "lots_idle")->has == 1);
-    CHECK(find(look, "lots_idle")->text.starts_with("1 leased lot of this epoch cannot"));
+    CHECK(find(look, "lots_idle")->text.starts_with("1 leased lot cannot hold a slot"));
     REQUIRE(find(look, "gang_incomplete") != nullptr);
     CHECK(find(look, "gang_incomplete")->has == 1);
     CHECK(look.leased == 2);

@@ -398,6 +398,28 @@ TEST_CASE("a memory file that stays in use is not sealed, and the error says so"
     CHECK_FALSE(sealed.error().fix.empty());
 }
 
+TEST_CASE("a file is taken for sealed when nobody can change or shorten it") {
+    CHECK(check_sealed(**memory_file("sealed", base::Bytes(10, 1))).ok());
+    const auto passed = [](int seals) {
+        Descriptor file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        REQUIRE(file.valid());
+        REQUIRE((seals == 0 || ::fcntl(file.number(), F_ADD_SEALS, seals) == 0));
+        const auto checked = check_sealed(file);
+        CHECK((checked.ok() || checked.error().kind == base::ErrorKind::kVerification));
+        return checked.ok();
+    };
+    CHECK_FALSE(passed(0));
+    CHECK_FALSE(passed(F_SEAL_GROW | F_SEAL_SEAL));
+    CHECK_FALSE(passed(F_SEAL_SHRINK));
+    CHECK_FALSE(passed(F_SEAL_WRITE));
+    CHECK(passed(F_SEAL_SHRINK | F_SEAL_WRITE));
+    const auto program = open_file("/proc/self/exe");
+    REQUIRE(program.ok());
+    CHECK_FALSE(check_sealed(**program).ok());
+    CHECK(is_same_file(**program, **open_file("/proc/self/exe")));
+    CHECK_FALSE(is_same_file(**program, **memory_file("other", base::Bytes(1, 1))));
+}
+
 TEST_CASE("a memory file whose first pages stay in use is written into fresh ones") {
     const base::Bytes content(64U << 20U, 7);  // written slowly enough to be found before its seal
     bool caught = false;

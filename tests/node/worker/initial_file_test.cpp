@@ -104,6 +104,21 @@ TEST_CASE("a job from a model folder has the folder's weights, and its seed orde
     CHECK(results[0] != results[1]);
 }
 
+TEST_CASE("a first state that lies on the disk is given back as it is") {
+    InitialFileBench bench;
+    const base::Bytes bytes = trainer::encode_base_state(first_state(bench.job.spec.model));
+    bench.job.spec.initial_blob = base::blob_id(bytes);
+    bench.open();
+    std::ofstream(bench.folder / "initial", std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    const auto file = frames::open_file((bench.folder / "initial").string());
+    REQUIRE(file.ok());
+    const auto initial = initial_state(*bench.worker, *file);
+    if (!initial.ok()) FAIL(initial.error().what);
+    CHECK(frames::is_same_file(*initial->bytes, **file));
+    CHECK(bench.worker->deaths() == 0);
+}
+
 TEST_CASE("a job from its seed needs no file, and gets none") {
     InitialFileBench bench;
     JobFile file;

@@ -39,6 +39,9 @@ TEST_CASE("a pacer owes rest for work alone, and what was cut short later on") {
     pacer.rested(45ms);
     // Having slept too long buys nothing.
     CHECK(pacer.due(start + 125ms) == 0ms);
+    pacer.idled(1s);  // for somebody else
+    CHECK(pacer.due(start + 1s + 130ms) == 15ms);
+    pacer.rested(15ms);
     pacer.work_from(start + 10s);  // idle in between
     CHECK(pacer.due(start + 10s + 1ms) == 3ms);
 }
