@@ -5,7 +5,6 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/market/seals.hpp"
-#include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/runway.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
 
@@ -76,32 +75,6 @@ TEST_CASE("a job that never gets its gang ends at its deadline, and everything c
     CHECK(w.record().phase == JobPhase::kEnded);
     CHECK(w.env.balance("buyer") == before + budget);
     CHECK(read_stake(w.env.state(), w.env.person("v1").node_key()).bonded.is_zero());
-}
-
-TEST_CASE("a job whose deadline was moved waits a claim window longer, and then frees what others locked") {
-    Params params = short_windows();
-    // Before the deadline that was agreed, and behind it.
-    params.claim_window = GENERATE(std::uint64_t{30}, std::uint64_t{5'000});
-    CAPTURE(params.claim_window);
-    LeasedWorld w(leased_job(), params);
-    const std::uint64_t agreed = w.record().deadline - 1;
-    std::uint64_t since = last_of_enlistment(params, w.record());
-    SECTION("it has never worked") { w.enlist(); }
-    SECTION("it has worked") {
-        w.start(1);
-        play_round(w.env, w.job);
-        since = w.env.height();
-    }
-    REQUIRE(w.record().phase == JobPhase::kWaiting);
-    const auto bonded = [&] { return read_stake(w.env.state(), w.env.person("v1").node_key()).bonded; };
-    w.env.send(w.env.person("buyer"), JobExtend{w.job, 1'000'000});
-    w.env.advance_to(std::max(agreed, since + params.claim_window));
-    CHECK(w.record().phase == JobPhase::kWaiting);
-    CHECK_FALSE(bonded().is_zero());
-    w.env.next_block();
-    REQUIRE(w.record().phase == JobPhase::kEnded);
-    CHECK(w.record().end_reason == Reason::kNoMiners);
-    CHECK(bonded().is_zero());
 }
 
 TEST_CASE("its buyer ends a job that waits at once") {
@@ -263,34 +236,6 @@ TEST_CASE("who was dropped comes back by a later lease alone, with one absence")
     CHECK(w.line(1, "m2").reason == Reason::kNoCommitAgain);
 }
 
-TEST_CASE("a lot works while its stake is locked for the job, and no more once its machine is dropped") {
-    LeasedWorld w;
-    const auto working = [&] {
-        return count_working_lots(w.env.state(), w.record(), read_market_clock(w.env.state()).epoch);
-    };
-    w.enlist();
-    w.pass_enlistment();
-    w.lease("m1", 300, 500);
-    w.lease("m2", 500, 500);
-    Person& m2 = w.env.person("m2");
-    const Amount bond = bond_at(w.env.state(), w.env.params(), w.record(), m2.node_key(), amount(500));
-    w.env.send(m2, StakeWithdraw{m2.node_key(), *amount(kPlenty).minus(bond)});
-    w.begin();
-    REQUIRE(w.record().phase == JobPhase::kRounds);
-    REQUIRE(read_stake(w.env.state(), m2.node_key()).free.is_zero());
-    CHECK(working() == 2);
-    SECTION("its bond is in its window") {
-        play_round(w.env, w.job);
-        REQUIRE(read_stake(w.env.state(), m2.node_key()).free.is_zero());
-        CHECK(working() == 2);
-    }
-    SECTION("it is dropped") {
-        play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kSilent}}});
-        REQUIRE(w.entry("m2").dropped);
-        CHECK(working() == 1);
-    }
-}
-
 TEST_CASE(
     "who fills a gang's place by its absence costs the job a wait, and no hand is dealt without a lease") {
     JobSpec spec = leased_job();
@@ -415,37 +360,6 @@ TEST_CASE("a bid's deposit comes out of nothing that a running round, or the nex
     with_escrow(*enough.minus(amount(1)), [](LeasedWorld& w, const BidSeal& seal) {
         w.env.refuse(Reason::kEscrowTooSmall, w.env.person("buyer"), seal);
     });
-}
-
-TEST_CASE(
-    "a job that has its gang and waits for a verifier keeps its next round's cost beside a bid's deposit") {
-    const Amount deposit = short_epochs().bid_deposit;
-    const Amount round = quote_job(short_windows(), leased_job())->round_cost;
-    const bool has_enough = GENERATE(false, true);
-    CAPTURE(has_enough);
-    JobSpec spec = leased_job();
-    spec.market.budget = *round.plus(deposit);
-    if (!has_enough) spec.market.budget = *spec.market.budget.minus(amount(1));
-    LeasedWorld w(spec);
-    for (const char* name : {"v1", "v2"}) w.env.enlist(name, w.job);
-    w.lease("m1", 1'000, 500);
-    const BidSeal seal{w.job, bytes_of("seal")};
-    const bool has_gang = GENERATE(true, false);
-    CAPTURE(has_gang);
-    if (has_gang) w.lease("m2", 100, 500);
-    Person& buyer = w.env.person("buyer");
-    if (has_enough) {
-        w.env.send(buyer, seal);
-    } else {
-        w.env.refuse(Reason::kEscrowTooSmall, buyer, seal);
-    }
-    w.env.enlist("v3", w.job);
-    w.pass_enlistment();
-    if (!has_gang) {
-        w.lease("m2", 100, 500);
-        w.begin();
-    }
-    CHECK(w.record().phase == JobPhase::kRounds);
 }
 
 TEST_CASE("what a round is said to have cost leaves the deposit of a sealed bid out") {
