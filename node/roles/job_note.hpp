@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the notes that roles keep about a job. Two jobs never share a name, whoever submits them: it has
-// the whole id. Of a part of it whoever submits jobs finds two that are alike (half of 64 bits takes hours),
-// and what was noted for one would be sent for the other.
+// Gives roles the names of the notes that they keep about a job. A name has the whole id of its job, so that
+// two jobs never share one. Whoever submits jobs can find two whose ids begin alike: of 64 bits that takes
+// hours. One job's note would then be read for the other.
 #pragma once
 
 #include <initializer_list>
