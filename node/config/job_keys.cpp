@@ -332,7 +332,8 @@ void add_market(Section keys) {
                  "its own",
                  put_terms<&T::gang>, get_terms<&T::gang>);
     keys.limited("machines_most", Type::kWhole, whole(0),
-                 "most machines that it leases, at most slots; 0: as many as machines_least",
+                 "most machines that it uses at once, at most slots; it leases up to twice as many where "
+                 "some cannot work; 0: as many as machines_least",
                  put_terms<&T::most>, get_terms<&T::most>);
     keys.limited("least_speed", Type::kWhole, whole(0),
                  "of a leased machine's class: bits of its verified speed in thousandths of a work unit per "

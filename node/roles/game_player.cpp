@@ -351,6 +351,7 @@ void GamePlayer::on_refusal(Play& play, const frames::Refusal& refusal) {
         for (const auto& [which, blob] : play.computed) (void)drop_changed(blob);
         play.computed.clear();
         play.memory.reset();
+        play.answered.clear();  // it is asked from the beginning
         return say(play, refusal.text + "; I compute it again");
     }
     give_up(play, with_fix(refusal));

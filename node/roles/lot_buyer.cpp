@@ -157,7 +157,9 @@ std::optional<contracts::LeaseTake> choose_lease(const contracts::StateView& sta
         all += lots;
         left.push_back({{kind, lots, cleared->base_price, cleared->base_price}, lots});
     }
-    if (left.empty() || all < terms.gang) return std::nullopt;
+    // With what it may still lease in this epoch.
+    const std::uint64_t reach = held + std::min<std::uint64_t>(all - held, 2 * terms.most - in_all);
+    if (left.empty() || reach < terms.gang) return std::nullopt;
     const auto best = std::min_element(left.begin(), left.end(), [&](const Left& one, const Left& other) {
         return is_better(one.offer, other.offer, 1, price);
     });

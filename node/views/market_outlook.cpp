@@ -165,7 +165,7 @@ private:
         if (working_ == look_.leased) return;
         const std::string lots = counted(look_.leased - working_, "leased lot");
         const char* const why =
-            " cannot hold a slot: no stake, a revoked key, dropped, or few other verifiers. "
+            " cannot hold a slot: no stake, a revoked key, dropped, or too few other judges. "
             "The buyer's node leases others in their place, if any are left";
         add(lacking("lots_idle", lots + why, look_.leased, working_, "lots"));
     }

@@ -44,9 +44,9 @@ void note_speed(State& state, const PublicKey& node, program::Profile profile, b
     if (const auto believed = believed_bits(machine); believed && bits_of_speed(speed) < *believed) {
         if (heights <= kHeightsUnseen) return;
         const std::uint64_t most = speed_over(work_units, heights - kHeightsUnseen);
-        // A class that a deposit stands behind is not exchanged for the next one below by a round that leaves
-        // open whether the machine has that.
-        const bool is_open = bits_of_speed(most) > bits_of_speed(speed);
+        // A class that a deposit stands behind is not exchanged for the next one below by a short round that
+        // leaves open whether the machine has that.
+        const bool is_open = bits_of_speed(most) > bits_of_speed(speed) && heights < kHeightsThatTell;
         const int missing = !machine.speed_bits() && is_open ? kBitsMissing : 1;
         if (bits_of_speed(most) + missing > *believed) return;
         speed = most;

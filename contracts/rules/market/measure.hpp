@@ -18,14 +18,16 @@ inline constexpr std::size_t kSpeedsKept = 8;
 /// Heights of a round that say nothing of the machine: it hears of the round and fetches what that starts
 /// from, and its commit waits for a block.
 inline constexpr std::uint64_t kHeightsUnseen = 8;
+/// From so many heights on both bounds of a speed (note_speed) are within a seventh of each other.
+inline constexpr std::uint64_t kHeightsThatTell = 8 * kHeightsUnseen;
 
 /// Records what a round shows of the machine's speed, which did `work_units`, found right, in so many
 /// heights. Its speed lies between the work over these heights and the work over kHeightsUnseen fewer. If
 /// that leaves open whether the machine is as fast as it is taken to be (by its measured speed, else by the
 /// class behind which its deposit is held), the round says nothing and is not kept. Otherwise the bound that
 /// is nearer to that speed is: the first if it shows as many bits or more, or if nothing is known yet; the
-/// second if it refutes them. A class behind which a deposit is held is refuted by the bits that cost the
-/// deposit, or by bounds that have the same bits.
+/// second if it refutes them. A round of fewer than kHeightsThatTell heights refutes a class behind which a
+/// deposit is held by the bits that cost the deposit, or by bounds that have the same bits.
 void note_speed(State& state, const PublicKey& node, program::Profile profile, base::Uint128 work_units,
                 std::uint64_t heights);
 

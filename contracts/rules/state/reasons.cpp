@@ -208,7 +208,7 @@ constexpr std::array kRows = {
     Row{Reason::kClassTooFast, kRefused, "class_too_fast",
         "The class is faster than what was measured of this node."},
     Row{Reason::kWrongLots, kRefused, "wrong_lots",
-        "The number of lots is below the gang of the job or above the most that it may have."},
+        "The number of lots is below the gang of the job, or above the most that it may use or lease."},
     Row{Reason::kPriceAboveCap, kRefused, "price_above_cap", "The price is above what the job pays at most."},
     Row{Reason::kEscrowTooSmall, kRefused, "escrow_too_small",
         "The escrow does not cover the deposit, or the dearest course of a round at this price."},

@@ -186,10 +186,10 @@ TEST_CASE("market: short rounds neither measure nor refute a class behind which 
     // One bit below its class at best, and it may have waited: it would have its deposit back for that.
     note(5, kHeightsUnseen + 1);
     CHECK_FALSE(read_machine(w.env.state(), node, program::Profile::kF32).speed_bits());
-    const bool is_one_below = GENERATE(true, false);
-    if (is_one_below) {
-        // Beyond doubt one bit below.
-        note(6'000, 1'000);
+    const int one_below = GENERATE(0, 1, 2);
+    if (one_below != 0) {
+        // One bit below: beyond doubt, and by the upper bound of a round that is long enough to tell.
+        one_below == 1 ? note(6'000, 1'000) : note(400, 100);
         CHECK(read_machine(w.env.state(), node, program::Profile::kF32).speed_bits() == 13);
         lease_once_more();
         CHECK(w.burned() == burned);

@@ -170,7 +170,7 @@ TEST_CASE("a player whose state changes on its disk computes it again") {
         if (boundary != nullptr && boundary->index == kSegment) ++runs;
     };
     std::set<BlobId> before;
-    play_first_game(*market, [&] {
+    const auto damage = [&] {
         if (damaged) return;
         std::set<BlobId> now;
         for (const BlobInfo& blob : vito.store->list()) now.insert(blob.id);
@@ -180,6 +180,16 @@ TEST_CASE("a player whose state changes on its disk computes it again") {
             change_on_disk(vito, blob);
             damaged = true;
         }
+    };
+    // Before anything is asked about the state, or some turns later.
+    const bool at_once = GENERATE(true, false);
+    CAPTURE(at_once);
+    vito.worker.instead = [&](const frames::Message& message) -> std::optional<frames::Message> {
+        if (at_once && std::holds_alternative<frames::Descend>(message)) damage();
+        return std::nullopt;
+    };
+    play_first_game(*market, [&] {
+        if (!at_once || runs == 0) damage();
     });
     CHECK(damaged);
     CHECK(runs == 2);
