@@ -39,9 +39,9 @@ struct BlobInfo {
 
 class PartialBlob;
 
-/// Whether a description can be of this blob: its root is the id, and it has as many hashes as its size
-/// takes.
-bool describes(const BlobDescription& description, const BlobId& id);
+/// Refuses a description that cannot be of this blob (kVerification): its root is another, or it has another
+/// number of hashes than its size takes.
+base::Outcome<void> check_description(const BlobDescription& description, const BlobId& id);
 
 /// Thread-safe. One in a folder is the store's own, as long as it lives, and others are beside it, in this
 /// process or in others. Each knows the blobs that were there when it was opened, and its own. Errors:

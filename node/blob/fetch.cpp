@@ -21,13 +21,9 @@ base::Failed<FetchFailure> stopped() {
 }
 
 Outcome<void> check_described(const BlobId& id, const BlobDescription& description, const FetchTerms& terms) {
-    if (!describes(description, id)) {
-        return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
-                    "take it from another holder");
-    }
     const bool other = terms.size && description.size != *terms.size;
     const bool more = terms.most && description.size > *terms.most;
-    if (!other && !more) return {};
+    if (!other && !more) return check_description(description, id);
     return fail(ErrorKind::kVerification,
                 "blob " + id.hex() + " is said to have " + std::to_string(description.size) +
                     " bytes, and what it is wanted for has " +

@@ -25,6 +25,7 @@ public:
     FetchEnd ask_owner(const Endpoint& owner, HolderReport& report) {
         ASSAY_ASSIGN(const auto holder, connect_(owner));
         ASSAY_ASSIGN(const BlobDescription description, holder->describe(id_));
+        ASSAY_TRY(check_described(id_, description, terms_));
         ASSAY_TRY(begin(description));
         by_owner_ = true;
         const ChunkRange mine = part_of(partial_->chunks(), *terms_.share);
@@ -74,7 +75,6 @@ private:
         return false;
     }
     FetchEnd begin(const BlobDescription& description) {
-        ASSAY_TRY(check_described(id_, description, terms_));
         partial_.reset();
         auto begun = store_.begin(id_, description, terms_.pin, Showing::kShown);
         if (!begun.ok()) return base::failed(by_store(begun.error()));

@@ -11,9 +11,12 @@ using base::ErrorKind;
 using base::fail;
 using base::Outcome;
 
-bool describes(const BlobDescription& description, const BlobId& id) {
-    return chunk_count(description.size) == description.leaves.size() &&
-           base::merkle_root(description.leaves) == id;
+Outcome<void> check_description(const BlobDescription& description, const BlobId& id) {
+    const bool fits = chunk_count(description.size) == description.leaves.size() &&
+                      base::merkle_root(description.leaves) == id;
+    if (fits) return {};
+    return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
+                "take it from another holder");
 }
 
 struct PartialBlob::State {
@@ -110,10 +113,7 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
     // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie
     // about it would otherwise make honest chunks look wrong.
     const Leaves& leaves = description.leaves;
-    if (!describes(description, id)) {
-        return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
-                    "take it from another holder");
-    }
+    ASSAY_TRY(check_description(description, id));
     // The object undoes what is marked and reserved.
     std::unique_ptr<PartialBlob> partial(
         new PartialBlob(std::make_unique<PartialBlob::State>(PartialBlob::State{

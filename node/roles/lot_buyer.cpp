@@ -140,7 +140,8 @@ std::optional<contracts::LeaseTake> choose_lease(const contracts::StateView& sta
     const std::uint64_t epoch = contracts::read_market_clock(state).epoch;
     const std::uint32_t held = contracts::count_working_lots(state, job, epoch);
     const std::uint32_t in_all = contracts::count_leases(state, job.id, epoch);
-    if (held >= terms.most || in_all >= 2 * terms.most) return std::nullopt;
+    const std::uint32_t most = contracts::most_leased(terms.most);
+    if (held >= terms.most || in_all >= most) return std::nullopt;
     struct Left {
         ClassOffer offer;
         std::uint32_t lots = 0;
@@ -158,14 +159,14 @@ std::optional<contracts::LeaseTake> choose_lease(const contracts::StateView& sta
         left.push_back({{kind, lots, cleared->base_price, cleared->base_price}, lots});
     }
     // With what it may still lease in this epoch.
-    const std::uint64_t reach = held + std::min<std::uint64_t>(all - held, 2 * terms.most - in_all);
+    const std::uint64_t reach = held + std::min<std::uint64_t>(all - held, most - in_all);
     if (left.empty() || reach < terms.gang) return std::nullopt;
     const auto best = std::min_element(left.begin(), left.end(), [&](const Left& one, const Left& other) {
         return is_better(one.offer, other.offer, 1, price);
     });
     return contracts::LeaseTake{.job = job.id,
                                 .kind = best->offer.kind,
-                                .lots = std::min({best->lots, terms.most - held, 2 * terms.most - in_all}),
+                                .lots = std::min({best->lots, terms.most - held, most - in_all}),
                                 .wait = false};
 }
 

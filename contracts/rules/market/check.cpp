@@ -106,7 +106,7 @@ Checked check(const Case& c, const LeaseTake& tx) {
     if (held + tx.lots > range.most) return failed(Reason::kWrongLots);
     // Lots that cannot work are replaced, and not without end.
     const std::uint32_t all = any_left ? count_leases(c.state, tx.job, epoch) : 0;
-    if (all + tx.lots > 2 * range.most) return failed(Reason::kWrongLots);
+    if (all + tx.lots > most_leased(range.most)) return failed(Reason::kWrongLots);
     if (any_left) return {};
     if (!tx.wait) return failed(Reason::kTooFewLots);
     return read_lot_wait(c.state, tx.job) ? failed(Reason::kAlreadyDone) : Checked{};

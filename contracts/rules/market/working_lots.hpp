@@ -21,8 +21,10 @@ namespace assay::contracts {
 bool can_work(const StateView& state, const Params& params, const Job& job, const Lease& lease,
               const std::vector<PublicKey>& judges);
 
-/// How many lots of an epoch can. Only these count against what the job may lease at once
-/// (MarketTerms::most), up to twice as many lots in all.
+/// How many lots of an epoch can. Only these count against what the job may use (MarketTerms::most).
 std::uint32_t count_working_lots(const StateView& state, const Job& job, std::uint64_t epoch);
+
+/// The most lots of an epoch that a job may lease at once, those that cannot work among them.
+constexpr std::uint32_t most_leased(std::uint32_t most_used) { return 2 * most_used; }
 
 }  // namespace assay::contracts

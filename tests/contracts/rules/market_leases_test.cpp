@@ -4,6 +4,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/market_world.hpp"
@@ -116,10 +117,10 @@ TEST_CASE(
     "market: a job leases at most twice as many lots as it may use, and names without stake fill nothing") {
     MarketWorld w;
     w.second = w.env.post(market_job(1), "other");
-    for (const char* name : {"m1", "m2", "m3"}) w.seal_lot(name, {1});
+    for (const char* name : {"m1", "m2", "m3", "m4"}) w.seal_lot(name, {1});
     w.seal_bid("buyer", {1, 500});  // keeps the market going
     w.open_and_clear();
-    for (const char* name : {"m1", "m2", "m3"}) {
+    for (const char* name : {"m1", "m2", "m3", "m4"}) {
         Person& who = w.env.person(name);
         w.env.send(who, StakeWithdraw{who.node_key(), read_stake(w.env.state(), who.node_key()).free});
     }
@@ -130,7 +131,8 @@ TEST_CASE(
     w.env.send(w.env.person("other"), another);
     CHECK(w.leases("other").size() == 2);
     CHECK(count_working_lots(w.env.state(), w.env.job(w.second), 2) == 0);
-    w.env.refuse(Reason::kTooFewLots, w.env.person("other"), another);  // the third is the other job's
+    REQUIRE(list_lots_left(w.env.state(), 2, kFast, 2).size() == 1);
+    w.env.refuse(Reason::kWrongLots, w.env.person("other"), another);
     for (const char* name : {"v1", "v2", "v3"}) {
         w.env.verifier(name);
         w.env.enlist(name, w.second);
