@@ -3,23 +3,22 @@
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "contracts/arithmetic/philox.hpp"
 #include "trainer/cpu/kernels/products.hpp"
+#include "trainer/host/arena.hpp"
 
 namespace assay::trainer {
 
 namespace {
 // Standard normal, as the peers' numbers are: how large numbers are beside their row's largest decides how
 // often some exact kernels move sums (integer/tile_runs-inl.hpp).
-std::vector<float> noise(std::uint64_t count, std::uint32_t which) {
-    std::vector<float> values(count);
+const float* noise(Arena& arena, std::uint64_t count, std::uint32_t which) {
+    float* values = arena.allocate(count);
     for (std::uint64_t i = 0; i < count; i += 4) {
         const auto four =
             arithmetic::normals(arithmetic::philox({static_cast<std::uint32_t>(i), which, 0, 0}, {1, 2}));
-        std::copy_n(four.begin(), std::min<std::uint64_t>(4, count - i),
-                    values.begin() + static_cast<std::ptrdiff_t>(i));
+        std::copy_n(four.begin(), std::min<std::uint64_t>(4, count - i), values + i);
     }
     return values;
 }
@@ -34,27 +33,19 @@ struct GemmBench {
         : table(products(profile, target)), pool(threads) {
         const auto [t, in, out] = shape;
         const bool of_head = kind == GemmKind::kHeadInputGradient || kind == GemmKind::kHeadWeightGradient;
-        const std::vector<float> x = noise(t * in, 1);
-        const std::vector<float> w = noise(in * out, 2);
-        const std::vector<float> dy = noise(t * out, 3);
+        const float* x = noise(*arena, t * in, 1);
+        const float* w = noise(*arena, in * out, 2);
+        const float* dy = noise(*arena, t * out, 3);
         switch (kind) {
-            case GemmKind::kForward:
-                a = x, b = w;
-                p = {t, out, in, {a.data(), in, 1}, {b.data(), out, 1}, nullptr, out};
-                break;
+            case GemmKind::kForward: p = {t, out, in, {x, in, 1}, {w, out, 1}, nullptr, out}; break;
             case GemmKind::kInputGradient:
             case GemmKind::kHeadInputGradient:
-                a = dy, b = w;
-                p = {t, in, out, {a.data(), out, 1}, {b.data(), 1, out}, nullptr, in};
-                if (of_head) p.b = {b.data(), in, 1};
+                p = {t, in, out, {dy, out, 1}, {w, 1, out}, nullptr, in};
+                if (of_head) p.b = {w, in, 1};
                 break;
-            case GemmKind::kWeightGradient:
-                a = x, b = dy;
-                p = {in, out, t, {a.data(), 1, in}, {b.data(), out, 1}, nullptr, out};
-                break;
+            case GemmKind::kWeightGradient: p = {in, out, t, {x, 1, in}, {dy, out, 1}, nullptr, out}; break;
             case GemmKind::kHeadWeightGradient:
-                a = dy, b = x;
-                p = {out, in, t, {a.data(), 1, out}, {b.data(), in, 1}, nullptr, in};
+                p = {out, in, t, {dy, 1, out}, {x, in, 1}, nullptr, in};
                 break;
         }
         if (of_head) p.rule.a_digits = kLogitsGradientDigits;
@@ -62,13 +53,13 @@ struct GemmBench {
             p.rule.block = kSequence;
             p.start = ChainStart::kCarry;
         }
-        c.resize(p.m * p.n);
-        p.c = c.data();
+        p.c = arena->allocate(p.m * p.n);
+        std::fill_n(p.c, p.m * p.n, 0.0F);
     }
     void operator()() { table.product(p, pool); }
     const ProductKernels& table;
     ThreadPool pool;
-    std::vector<float> a, b, c;
+    std::unique_ptr<Arena> arena = make_heap_arena();  // as a step has its tensors
     Product p;
 };
 }  // namespace

@@ -8,7 +8,6 @@
 
 inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 2;
 inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 2;
-inline constexpr std::uint64_t kAheadB = 4096;           // bytes of B that a tile fetches for the next
 inline constexpr std::uint64_t kLowAtA = kRows * kUnit;  // where the low digits of a unit start
 inline constexpr std::uint64_t kLowAtB = kCols * kUnit;
 /// The sums of digit products stay within 32 bits for the longest block of k.
@@ -53,11 +52,18 @@ inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t /*
 
 inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
-// Adds 65,536 · hh + 256 · mid + ll to element `at`, or stores it when it is the first.
-inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) {
+// The sum 65,536 · hh + 256 · mid + ll as 65,536 · hi + lo, 0 <= lo < 65,536.
+struct SplitSum {
+    I hi, lo;
+};
+inline SplitSum split_sum(I hh, I mid, I ll) {
     const I low = add(ll, shift_left<8>(bit_and(mid, set(0xff))));
-    I hi = add(add(hh, shift_right<8>(mid)), shift_right<16>(low)), lo = bit_and(low, set(0xffff));
-    if (!first) hi = add(hi, load(to.hi + at)), lo = add(lo, load(to.lo + at));
-    store(to.hi + at, hi);
-    store(to.lo + at, lo);
+    return {add(add(hh, shift_right<8>(mid)), shift_right<16>(low)), bit_and(low, set(0xffff))};
+}
+// The sum 2^24 · d3 + 2^16 · d2 + 2^8 · d1 + d0 as 2^24 · hi + lo, 0 <= lo < 2^24. REQUIRES |d0| <= 2^24.
+inline SplitSum split_sum24(I d3, I d2, I d1, I d0) {
+    const I low =
+        add(add(shift_left<16>(bit_and(d2, set(0xff))), shift_left<8>(bit_and(d1, set(0xffff)))), d0);
+    const I high = add(add(d3, shift_right<8>(d2)), add(shift_right<16>(d1), shift_right<24>(low)));
+    return {high, bit_and(low, set(0xffffff))};
 }

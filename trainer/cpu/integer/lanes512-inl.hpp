@@ -122,6 +122,19 @@ inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {
     }
     return _mm512_scalef_ps(rounded, _mm512_cvtepi32_ps(exponent));
 }
+/// The same for any hi, with 0 <= lo < 65,536: of the number's upper part, which binary32 holds, and its
+/// lower 24 bits.
+inline F finish_split(I hi, I lo, I exponent) {
+    const I upper = bit_and(hi, set(~0xff)), lower = bit_or(shift_left<16>(bit_and(hi, set(0xff))), lo);
+    const F rounded =
+        _mm512_fmadd_ps(_mm512_cvtepi32_ps(upper), set_float(65536.0F), _mm512_cvtepi32_ps(lower));
+    return _mm512_scalef_ps(rounded, _mm512_cvtepi32_ps(exponent));
+}
+/// The same of 2^24·hi + lo. REQUIRES |hi| <= 2^24 and 0 <= lo < 2^24.
+inline F finish_short24(I hi, I lo, I exponent) {
+    const F rounded = _mm512_fmadd_ps(_mm512_cvtepi32_ps(hi), set_float(0x1p24F), _mm512_cvtepi32_ps(lo));
+    return _mm512_scalef_ps(rounded, _mm512_cvtepi32_ps(exponent));
+}
 /// The same of 256 · (65536·hi + lo) + (65536·hi0 + lo0).
 inline F finish24(I hi, I lo, I hi0, I lo0, I exponent) {
     const __m512d low = times_plus(times_plus(low_half(hi), 65536.0, low_half(lo)), 256.0,

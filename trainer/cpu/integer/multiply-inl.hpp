@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the integer sums of tiles into outputs: one rounding, the scale of row and column, one rounded
-// addition per block of k, and after the last block scale, bias and the check for finite numbers, while the
-// tile is still in the cache. Included once per target inside its namespace, last: no guard.
+// The loop over tiles of instruction sets that multiply vectors: their sums become outputs, by one rounding
+// and the scale of row and column, while a tile is still in the cache (finish-inl.hpp). Included once per
+// target inside its namespace, last: no guard.
 
 // A region of outputs keeps its sums while the loop goes over k, so that its operands stay in the caches: a
 // chunk of a panel of B in the first, a stretch of all panels of the region in the second.
@@ -13,22 +13,6 @@ static_assert(kGroup % kRows == 0 && kGroup % kCols == 0 && kStretchUnits % kChu
 struct alignas(kAlignment) Region {
     Sums sums[kRegionCols][kRegionRows];
     Sums lowest[kRegionCols][kRegionRows];  // of a 24-bit operand A
-    [[no_unique_address]] DigitSums digits;
-};
-
-/// Sums of at most this many k have |hi| <= 2^24, so that binary32 is enough to convert them.
-inline constexpr std::uint64_t kShortDepth = 1024;
-static_assert(kShortDepth * 32'639 * 32'639 / 65'536 + kShortDepth < (1U << 24U));
-static_assert(arithmetic::kMaxProductBlock * 32'639 * 32'639 / 65'536 < (1ULL << 31U));
-static_assert(arithmetic::kMaxProductBlock * 8'355'711 * 32'639 <= (1ULL << 52U));  // binary64 holds all
-
-// What to do with a tile of one block of k.
-struct Finish {
-    bool from_zero = false;
-    bool last = false;
-    bool wide = false;  // 24 bits on side A
-    float scale = 1.0F;
-    const float* bias = nullptr;
 };
 
 template <bool kShort>
@@ -37,38 +21,19 @@ inline F value_of(const Sums& sums, const Sums& lowest, std::size_t at, I expone
     return finish<kShort>(load(sums.hi + at), load(sums.lo + at), exponent);
 }
 
-inline F follow(F c, const Finish& how, const float* bias, I& worst) {
-    if (how.last) {
-        c = mul(c, set_float(how.scale));
-        if (bias != nullptr) c = add(c, load_float(bias));
-        worst = max(worst, magnitude(c));
-    }
-    return c;
-}
-
 template <bool kShort>
 inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I row_exponent,
                        const std::int32_t* b_exponents, std::uint64_t cols, Finish how, float* out,
                        I& worst) {
-    std::uint64_t j = 0;
-    for (; j + kL <= cols; j += kL) {
+    for (std::uint64_t j = 0; j < cols; j += kL) {
         const I exponent = add(row_exponent, load(b_exponents + j));
         const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
-        const F before = how.from_zero ? zero_float() : load_float(out + j);
-        store_float(out + j,
-                    follow(add(before, value), how, how.bias == nullptr ? nullptr : how.bias + j, worst));
-    }
-    if (j < cols) {  // the border: through a buffer
-        alignas(64) float buffer[kL] = {}, bias[kL] = {};
-        for (std::uint64_t l = 0; l < cols - j; ++l) {
-            if (!how.from_zero) buffer[l] = out[j + l];
-            if (how.bias != nullptr) bias[l] = how.bias[j + l];
+        const float* bias = how.bias == nullptr ? nullptr : how.bias + j;
+        if (j + kL <= cols) {
+            put(value, how, bias, out + j, worst);
+        } else {
+            put_some(value, cols - j, how, bias, out + j, worst);
         }
-        const I exponent = add(row_exponent, load(b_exponents + j));
-        const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
-        store_float(buffer,
-                    follow(add(load_float(buffer), value), how, how.bias == nullptr ? nullptr : bias, worst));
-        for (std::uint64_t l = 0; l < cols - j; ++l) out[j + l] = buffer[l];
     }
 }
 
@@ -113,15 +78,12 @@ inline void finish_tile(const Sums& sums, const Sums& lowest, std::uint64_t rows
     worst = most;
 }
 
-// The work that is left with a tile after a chunk, done a row at a time: adding up its digits, if the
-// instruction set leaves that for later, and after the last chunk turning its sums into outputs.
+// A tile whose sums are complete and are not outputs yet.
 template <bool kShort>
 struct Remainder {
-    std::size_t row = kRows;  // the next row; kRows: nothing is left
-    Sums* sums = nullptr;
-    Sums* lowest = nullptr;
-    bool first = false;  // chunk
-    bool last = false;
+    bool is_there = false;
+    const Sums* sums = nullptr;
+    const Sums* lowest = nullptr;
     Finish how;
     std::uint64_t rows = 0;  // of the outputs, from here on
     std::uint64_t cols = 0;
@@ -130,25 +92,12 @@ struct Remainder {
     float* c = nullptr;
     std::uint64_t c_stride = 0;
 
-    void do_row(const DigitSums& digits, I& worst) {
-        if (row == kRows) return;
-        add_row(digits, row, first, how.wide, *sums, *lowest);
-        if (last && row < rows) {
-            finish_row<kShort>(*sums, *lowest, row, set(a_exponents[row]), b_exponents, cols, how,
-                               c + row * c_stride, worst);
+    void finish(I& worst) {
+        if (is_there) {
+            finish_tile<kShort>(*sums, *lowest, rows, cols, a_exponents, b_exponents, how, c, c_stride,
+                                worst);
         }
-        ++row;
-    }
-    void do_all(const DigitSums& digits, I& worst) {
-        if constexpr (DigitSums::kAddedLater) {
-            while (row < kRows) do_row(digits, worst);
-        } else {
-            if (row == 0 && last) {
-                finish_tile<kShort>(*sums, *lowest, rows, cols, a_exponents, b_exponents, how, c, c_stride,
-                                    worst);
-            }
-            row = kRows;
-        }
+        is_there = false;
     }
 };
 
@@ -202,34 +151,31 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                     const bool last = u + count == all;
                     float* out = c + i * kRows * c_stride + j * kCols;
                     if (last) fetch_outputs(out, c_stride);
-                    sum_tile(
-                        a_panel, how.wide ? a.lower + i * a.panel_stride : nullptr, b_panel, u, count, all,
-                        ahead, [&] { left.do_row(region.digits, worst); },
-                        [&] { left.do_all(region.digits, worst); }, region.digits, sums[i], lowest[i]);
-                    left.row = 0;
+                    left.finish(worst);
+                    sum_tile(a_panel, how.wide ? a.lower + i * a.panel_stride : nullptr, b_panel, u, count,
+                             all, ahead, sums[i], lowest[i]);
+                    left.is_there = last;
                     left.sums = &sums[i], left.lowest = &lowest[i];
-                    left.first = u == 0, left.last = last;
                     left.how.bias = how.bias == nullptr ? nullptr : how.bias + j * kCols;
                     left.rows = rows - i * kRows < kRows ? rows - i * kRows : kRows;
                     left.cols = cols - j * kCols < kCols ? cols - j * kCols : kCols;
                     left.a_exponents = a.exponents + i * kRows, left.b_exponents = b.exponents + j * kCols;
                     left.c = out;
                     if (!last || shown == nullptr) continue;
-                    left.do_all(region.digits, worst);
+                    left.finish(worst);
                     show_sums(sums[i], lowest[i], how.wide, left.rows, left.cols,
                               shown + i * kRows * kGroup + j * kCols);
                 }
             }
         }
     }
-    left.do_all(region.digits, worst);
+    left.finish(worst);
 }
 
 inline bool multiply(const ProductTile& x) {
     // The memory needs no zeros: every sum is written before it is read.
     Region& region = *reinterpret_cast<Region*>(x.region);
     I worst = set(0);
-    Registers::enter();
     for (std::uint64_t j = 0; j < x.cols; j += kGroup) {
         const std::uint64_t cols = x.cols - j < kGroup ? x.cols - j : kGroup;
         for (std::uint64_t i = 0; i < x.rows; i += kGroup) {
@@ -249,7 +195,6 @@ inline bool multiply(const ProductTile& x) {
             }
         }
     }
-    Registers::leave();
     return largest(worst) < 0x7f800000;
 }
 

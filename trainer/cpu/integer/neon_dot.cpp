@@ -55,6 +55,7 @@ inline void dot_bytes(I& sum, I a, I b) {
 #include "trainer/cpu/integer/digits-inl.hpp"
 #include "trainer/cpu/integer/tile_dot-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"
+#include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
 // clang-format on
 

@@ -4,6 +4,16 @@
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
+inline constexpr std::uint64_t kAheadB = 4096;  // bytes of B that a tile fetches for the next
+
+// Adds sums of digit products to element `at`, or stores them when they are the first.
+inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) {
+    auto [hi, lo] = split_sum(hh, mid, ll);
+    if (!first) hi = add(hi, load(to.hi + at)), lo = add(lo, load(to.lo + at));
+    store(to.hi + at, hi);
+    store(to.lo + at, lo);
+}
+
 // Adds the products of one plane of A with one of B over `units` units to `sum`, or stores them there.
 [[gnu::noinline]] inline void sum_plane(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, bool first, std::int32_t* out) {

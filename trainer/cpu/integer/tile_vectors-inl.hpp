@@ -28,27 +28,11 @@ inline void add_products(const std::byte* a, std::uint64_t row_bytes, const std:
     }
 }
 
-// Nothing to prepare: see tiles.hpp.
-struct Registers {
-    static void enter() {}
-    static void leave() {}
-};
-
-// Sums are complete after the products of a chunk, so nothing is added up later (compare tile_amx-inl.hpp).
-struct DigitSums {
-    static constexpr bool kAddedLater = false;
-};
-inline void add_row(const DigitSums& /*from*/, std::size_t /*row*/, bool /*first*/, bool /*wide*/,
-                    Sums& /*to*/, Sums& /*lowest*/) {}
-
-// The products of a chunk of a tile. With `a_lower`, A is a 24-bit operand. `rest_before` finishes the work
-// that is left of the tile before. `OfTile` is always Sums; as a template argument it delays the look-up of
-// the functions that add up to where this is used.
-template <class Row, class Rest, class OfTile>
+// The products of a chunk of a tile. With `a_lower`, A is a 24-bit operand. `OfTile` is always Sums; as a
+// template argument it delays the look-up of the functions that add up to where this is used.
+template <class OfTile>
 inline void sum_tile(const std::byte* a, const std::byte* a_lower, const std::byte* b, std::uint64_t first,
-                     std::uint64_t units, std::uint64_t all, Ahead ahead, const Row& /*row_before*/,
-                     const Rest& rest_before, DigitSums& /*digits*/, OfTile& sums, OfTile& lowest) {
-    rest_before();
+                     std::uint64_t units, std::uint64_t all, Ahead ahead, OfTile& sums, OfTile& lowest) {
     if (a_lower != nullptr) {
         sum_wide_chunk(a, a_lower, b, first, units, all, ahead, sums, lowest);
     } else {

@@ -33,8 +33,13 @@ struct Tiles {
     }
     /// Rows are `stride` bytes apart.
     template <int kTile>
-    static void load(const std::byte* rows, std::size_t stride) {
+    static void load(const void* rows, std::size_t stride) {
         asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(rows), "r"(stride), "i"(kTile) : "memory");
+    }
+    /// The same of rows that need not stay in the first cache.
+    template <int kTile>
+    static void load_once(const void* rows, std::size_t stride) {
+        asm volatile("tileloaddt1 (%0,%1,1), %%tmm%c2" ::"r"(rows), "r"(stride), "i"(kTile) : "memory");
     }
     template <int kTile>
     static void store(std::int32_t* rows, std::size_t stride) {

@@ -32,9 +32,14 @@ struct EmulatedTiles {
         std::memset(state().bytes[kTile], 0, sizeof(state().bytes[kTile]));
     }
     template <int kTile>
-    static void load(const std::byte* rows, std::size_t stride) {
+    static void load(const void* rows, std::size_t stride) {
         ASSAY_CHECK(state().entered);
-        for (std::size_t r = 0; r < 16; ++r) std::memcpy(state().bytes[kTile][r], rows + r * stride, 64);
+        const auto* at = static_cast<const std::byte*>(rows);
+        for (std::size_t r = 0; r < 16; ++r) std::memcpy(state().bytes[kTile][r], at + r * stride, 64);
+    }
+    template <int kTile>
+    static void load_once(const void* rows, std::size_t stride) {
+        load<kTile>(rows, stride);
     }
     template <int kTile>
     static void store(std::int32_t* rows, std::size_t stride) {

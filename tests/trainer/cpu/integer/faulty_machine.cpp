@@ -47,6 +47,7 @@ inline void move_upper(I& sum, std::int32_t* high) {
 #include "trainer/cpu/integer/tile_runs-inl.hpp"
 #include "trainer/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/cpu/integer/pack-inl.hpp"
+#include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
 // clang-format on
 

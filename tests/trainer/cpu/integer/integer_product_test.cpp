@@ -3,6 +3,7 @@
 #include "trainer/cpu/integer/product.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -123,6 +124,25 @@ TEST_CASE("exact products of every machine have the bits of the law", "[integer]
                 x.start = random() % 2 == 0 ? ChainStart::kZero : ChainStart::kCarry;
                 x.with_bias = random() % 3 == 0;
                 x.layout = repeat % 8;
+                check(named, x, random, pool);
+            }
+        }
+    }
+}
+
+// What a machine keeps near is bounded: these products have more columns than that, or deeper ones.
+TEST_CASE("exact products of many columns, and of deep ones", "[integer]") {
+    for (const test::Named& named : test::machines()) {
+        std::mt19937 random(74);
+        ThreadPool pool(1);
+        for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
+            for (const auto& [m, n, k] :
+                 {std::array<std::uint64_t, 3>{33, 1100, 70}, {17, 70, 16384}, {33, 50, 3100}}) {
+                ProductCase x{m, n, k, {digits, 2, arithmetic::kMaxProductBlock}};
+                x.with_bias = true;
+                check(named, x, random, pool);
+                x.rule.block = 1100;
+                x.start = ChainStart::kCarry;
                 check(named, x, random, pool);
             }
         }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over tiles of AMX. A panel of A stays in the first cache, chunk by chunk of k, while panels of B
+// stream from the second, where as many of them as fit are kept for all rows. So a row of outputs is written
+// from left to right, which the processor's prefetchers follow. A tile's sums become outputs a row at a time,
+// beside the multiplications of the next tile. Included once per target inside its namespace, last: no guard.
+
+inline constexpr std::uint64_t kMostUnits = 16;            // of a panel of A: 16 KiB
+inline constexpr std::uint64_t kNearBytes = 1024U << 10U;  // of panels of B in the second cache
+inline constexpr std::uint64_t kMostPanels = 32;           // of B, kept near at a time
+
+struct alignas(kAlignment) Region {
+    DigitSums partial[kMostPanels];  // of a row of tiles, after some chunks of k
+    DigitSums complete;              // of the tile that becomes outputs
+};
+
+// How the sums of a block of k become outputs: `kShort` with at most kShortDepth k, `kWide` with 24 bits on
+// side A.
+template <bool kShort, bool kWide, bool kFromZero, bool kLast>
+struct BlockKind {
+    static constexpr bool is_short = kShort, wide = kWide, from_zero = kFromZero, last = kLast;
+};
+
+// A tile whose sums are complete and that becomes outputs row by row.
+template <class Kind>
+struct Remainder {
+    I& worst;
+    const DigitSums& digits;
+    float scale = 1.0F;
+    std::uint64_t c_stride = 0;
+    std::size_t row = kRows;      // the next one of a whole tile
+    const float* bias = nullptr;  // of its columns
+    const std::int32_t* a_exponents = nullptr;
+    const std::int32_t* b_exponents = nullptr;
+    float* c = nullptr;
+
+    F value_of(std::size_t i) const {
+        const std::size_t at = i * kCols;
+        const I exponent = add(set(a_exponents[i]), load(b_exponents));
+        const I hh = load(digits.hh + at), mid = load(digits.mid + at), ll = load(digits.ll + at);
+        if constexpr (!Kind::wide) {
+            const auto [hi, lo] = split_sum(hh, mid, ll);
+            return Kind::is_short ? finish<true>(hi, lo, exponent) : finish_split(hi, lo, exponent);
+        }
+        const I lowest_mid = load(digits.lowest_mid + at), lowest_ll = load(digits.lowest_ll + at);
+        if constexpr (Kind::is_short) {
+            const auto [hi, lo] = split_sum24(hh, mid, add(ll, lowest_mid), lowest_ll);
+            return finish_short24(hi, lo, exponent);
+        }
+        const auto [hi, lo] = split_sum(hh, mid, ll);
+        const auto [hi0, lo0] = split_sum(set(0), lowest_mid, lowest_ll);
+        return finish24(hi, lo, hi0, lo0, exponent);
+    }
+    void put_row(std::size_t i, std::uint64_t cols) {
+        const Finish how{Kind::from_zero, Kind::last, Kind::wide, scale, nullptr};
+        if (cols == kCols) {
+            __builtin_prefetch(c + i * c_stride + 2 * kCols, 1);  // two tiles on; past the end only a hint
+            put(value_of(i), how, bias, c + i * c_stride, worst);
+        } else {
+            put_some(value_of(i), cols, how, bias, c + i * c_stride, worst);
+        }
+    }
+    void put_border(std::uint64_t rows, std::uint64_t cols) {
+        for (std::size_t i = 0; i < rows; ++i) put_row(i, cols);
+    }
+    template <std::size_t kCount>
+    void do_rows() {
+        static_assert(kRows % kCount == 0);
+        if (row == kRows) return;
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < kCount; ++i) put_row(row + i, kCols);
+        row += kCount;
+    }
+    void do_all() {
+        while (row < kRows) do_rows<1>();
+    }
+};
+
+// What sum_tile() does beside multiplications: `kCount` rows twice per unit.
+template <class Kind, std::size_t kCount>
+struct RowsAside {
+    Remainder<Kind>& of;
+    void operator()() const { of.template do_rows<kCount>(); }
+    void rest() const { of.do_all(); }
+};
+
+// Copies the sums of a tile for ProductGuard (guard.hpp).
+inline void show_sums(const DigitSums& of, bool wide, std::uint64_t rows, std::uint64_t cols,
+                      std::int64_t* out) {
+    for (std::uint64_t i = 0; i < rows; ++i) {
+        for (std::uint64_t j = 0; j < cols; ++j) {
+            const std::size_t at = i * kCols + j;
+            const std::int64_t sum =
+                std::int64_t{of.hh[at]} * 65'536 + std::int64_t{of.mid[at]} * 256 + of.ll[at];
+            const std::int64_t lowest = std::int64_t{of.lowest_mid[at]} * 256 + of.lowest_ll[at];
+            out[i * kGroup + j] = wide ? sum * 256 + lowest : sum;
+        }
+    }
+}
+
+// Columns [col, col + cols) of a block of k, for all rows of x.
+template <class Kind>
+class BlockColumns {
+public:
+    BlockColumns(const ProductTile& x, std::uint64_t block, std::uint64_t col, std::uint64_t cols, I& worst)
+        : x_(x),
+          a_(x.a.at_block(block)),
+          b_(x.b.from(col, kCols).at_block(block)),
+          units_(units_of(Kind::last ? x.last_depth : x.depth)),
+          is_shown_(x.shown.sums != nullptr && block == x.shown.block),
+          col_(col),
+          cols_(cols),
+          region_(*reinterpret_cast<Region*>(x.region)),
+          left_{worst, region_.complete, x.scale, x.c_stride} {}
+
+    void multiply() {
+        // Chunks of equal length, but the last.
+        const std::uint64_t chunks = (units_ + kMostUnits - 1) / kMostUnits,
+                            step = (units_ + chunks - 1) / chunks;
+        for (std::uint64_t row = 0; row < x_.rows; row += kRows) {
+            for (std::uint64_t u = 0; u < units_; u += step) {
+                const std::uint64_t units = units_ - u < step ? units_ - u : step;
+                // All rows of the tile before, if units are as many as that.
+                (units >= 6   ? &BlockColumns::chunk<1>
+                 : units >= 3 ? &BlockColumns::chunk<2>
+                 : units == 2 ? &BlockColumns::chunk<4>
+                              : &BlockColumns::chunk<8>)(*this, row, u, units);
+            }
+        }
+        left_.do_all();
+    }
+
+private:
+    // Units [u, u + units) of a row of tiles, of whose tile before `kCount` rows are done twice per unit.
+    template <std::size_t kCount>
+    static void chunk(BlockColumns& all, std::uint64_t row, std::uint64_t u, std::uint64_t units) {
+        const RowsAside<Kind, kCount> aside{all.left_};
+        const std::uint64_t a_at = row / kRows * all.a_.panel_stride + u * kUnitBytesA;
+        const bool completes = u + units == all.units_;
+        const std::byte* b = all.b_.data + u * kUnitBytesB;
+        for (std::uint64_t j = 0; j < all.cols_; j += kCols, b += all.b_.panel_stride) {
+            DigitSums& partial = all.region_.partial[j / kCols];
+            const DigitSums* from = u == 0 ? nullptr : &partial;
+            DigitSums& to = completes ? all.region_.complete : partial;
+            if constexpr (Kind::wide) {
+                sum_wide_tile(all.a_.data + a_at, all.a_.lower + a_at, b, units, from, aside, to);
+            } else {
+                sum_tile(all.a_.data + a_at, b, units, from, aside, to);
+            }
+            if (completes) all.take(row, j);
+        }
+    }
+
+    // The tile of row `row` and column `j` is in region_.complete.
+    void take(std::uint64_t row, std::uint64_t j) {
+        const std::uint64_t rows = x_.rows - row < kRows ? x_.rows - row : kRows;
+        const std::uint64_t cols = cols_ - j < kCols ? cols_ - j : kCols;
+        left_.bias = x_.bias == nullptr ? nullptr : x_.bias + col_ + j;
+        left_.a_exponents = a_.exponents + row;
+        left_.b_exponents = b_.exponents + j;
+        left_.c = x_.c + row * x_.c_stride + col_ + j;
+        if (rows == kRows && cols == kCols) {
+            left_.row = 0;
+        } else {
+            left_.put_border(rows, cols);
+        }
+        // Differences below 0 are large.
+        if (is_shown_ && row - x_.shown.row < kGroup && col_ + j - x_.shown.col < kGroup) {
+            show_sums(region_.complete, Kind::wide, rows, cols,
+                      x_.shown.sums + (row - x_.shown.row) * kGroup + (col_ + j - x_.shown.col));
+        }
+    }
+
+    const ProductTile& x_;
+    const Packed a_, b_;
+    std::uint64_t units_;
+    bool is_shown_;
+    std::uint64_t col_, cols_;
+    Region& region_;
+    Remainder<Kind> left_;
+};
+
+template <bool kShort, bool kWide>
+inline void multiply_block(const ProductTile& x, std::uint64_t block, std::uint64_t col, std::uint64_t cols,
+                           I& worst) {
+    const auto by = [&]<bool kFromZero, bool kLast>() {
+        BlockColumns<BlockKind<kShort, kWide, kFromZero, kLast>>(x, block, col, cols, worst).multiply();
+    };
+    const bool from_zero = block == 0 && !x.carry;
+    if (block + 1 == x.blocks) {
+        from_zero ? by.template operator()<true, true>() : by.template operator()<false, true>();
+    } else {
+        from_zero ? by.template operator()<true, false>() : by.template operator()<false, false>();
+    }
+}
+
+inline bool multiply(const ProductTile& x) {
+    I worst = set(0);
+    const std::uint64_t fit = kNearBytes / b_panel_bytes(x.depth);
+    const std::uint64_t step = kCols * (fit < 1 ? 1 : fit < kMostPanels ? fit : kMostPanels);
+    const bool wide = x.a.lower != nullptr;
+    Registers::enter();
+    for (std::uint64_t col = 0; col < x.cols; col += step) {
+        const std::uint64_t cols = x.cols - col < step ? x.cols - col : step;
+        for (std::uint64_t block = 0; block < x.blocks; ++block) {
+            const bool is_short = (block + 1 == x.blocks ? x.last_depth : x.depth) <= kShortDepth;
+            (wide ? (is_short ? multiply_block<true, true> : multiply_block<false, true>)
+                  : (is_short ? multiply_block<true, false> : multiply_block<false, false>))(x, block, col,
+                                                                                             cols, worst);
+        }
+    }
+    Registers::leave();
+    return largest(worst) < 0x7f800000;
+}
+
+inline const Machine& machine() {
+    static constexpr Machine kMachine{kRows,       kCols,       a_panel_bytes, b_panel_bytes,
+                                      exponents_a, exponents_b, exponents_of,  pack_a,
+                                      pack_b,      multiply,    sizeof(Region)};
+    return kMachine;
+}
