@@ -44,7 +44,9 @@ struct ThreadPool::Shared {
     // Written by the caller before `generation` moves, read by the others after.
     std::size_t count = 0;
     std::size_t share = 0;  // length of a range
+    bool by_slot = false;   // calls have a slot and a task, not first and last
     const RangeWork* work = nullptr;
+    std::size_t parts = 0;  // threads that have ranges of their own
     std::atomic<bool> stop = false;
 
     alignas(64) std::atomic<std::uint32_t> generation = 0;  // what idle threads watch
@@ -52,9 +54,15 @@ struct ThreadPool::Shared {
     // when nothing is left to take, so that it waits only for threads that work, not for one still asleep.
     alignas(64) std::atomic<std::uint64_t> gate = kClosed;
     alignas(64) std::atomic<std::uint32_t> gone = 0;  // how many of those have finished
-    alignas(64) std::atomic<std::size_t> next = 0;    // start of the next range that is free
     std::atomic<std::uint64_t> faults = 0;            // of the floating-point mode, until take_faults()
+    struct alignas(64) Part {
+        std::atomic<std::size_t> next = 0;  // its next range that is free
+        std::size_t end = 0;
+    };
+    std::vector<Part> part_of;  // each thread; the caller's is the first
     std::vector<std::thread> threads;
+
+    explicit Shared(std::size_t all) : part_of(all) {}
 
     static constexpr std::uint64_t kClosed = 1ULL << 31U;
 
@@ -65,11 +73,28 @@ struct ThreadPool::Shared {
         if (found != 0) faults.fetch_or(found, std::memory_order_relaxed);
     }
 
-    void take_ranges() {
-        while (true) {
-            const std::size_t first = next.fetch_add(share, std::memory_order_relaxed);
-            if (first >= count) return;
-            (*work)(first, std::min(count, first + share));
+    void distribute(std::size_t ranges) {
+        parts = std::min(part_of.size(), ranges);
+        for (std::size_t i = 0; i < parts; ++i) {
+            part_of[i].next.store(ranges * i / parts, std::memory_order_relaxed);
+            part_of[i].end = ranges * (i + 1) / parts;
+        }
+    }
+
+    // Takes a thread's own ranges, then what others have not begun.
+    void take_ranges(std::size_t thread) {
+        if (thread >= parts) return;
+        for (std::size_t i = 0; i < parts; ++i) {
+            Part& part = part_of[(thread + i) % parts];
+            while (true) {
+                const std::size_t range = part.next.fetch_add(1, std::memory_order_relaxed);
+                if (range >= part.end) break;
+                if (by_slot) {
+                    (*work)(thread, range);
+                } else {
+                    (*work)(range * share, std::min(count, (range + 1) * share));
+                }
+            }
         }
     }
 
@@ -81,7 +106,7 @@ struct ThreadPool::Shared {
         return false;
     }
 
-    void loop() {
+    void loop(std::size_t thread) {
         std::fesetenv(FE_DFL_ENV);
         std::uint32_t seen = 0;
         while (true) {
@@ -90,7 +115,7 @@ struct ThreadPool::Shared {
             if (stop) return;
             if (!enter()) continue;
             note_mode();
-            take_ranges();
+            take_ranges(thread);
             note_mode();
             gone.fetch_add(1, std::memory_order_release);
             gone.notify_one();
@@ -103,9 +128,11 @@ struct ThreadPool::Shared {
     }
 };
 
-ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
+ThreadPool::ThreadPool(int threads) {
     ASSAY_CHECK(threads >= 1);
-    for (int i = 1; i < threads; ++i) shared_->threads.emplace_back(&Shared::loop, shared_.get());
+    const auto all = static_cast<std::size_t>(threads);
+    shared_ = std::make_unique<Shared>(all);
+    for (std::size_t i = 1; i < all; ++i) shared_->threads.emplace_back(&Shared::loop, shared_.get(), i);
 }
 
 ThreadPool::~ThreadPool() {
@@ -116,18 +143,19 @@ ThreadPool::~ThreadPool() {
 
 std::size_t ThreadPool::threads() const { return shared_->threads.size() + 1; }
 
-void ThreadPool::run(std::size_t count, std::size_t share, RangeWork work) {
+void ThreadPool::run(std::size_t count, std::size_t share, bool by_slot, RangeWork work) {
     Shared& shared = *shared_;
     shared.note_mode();
     shared.count = count;
     shared.share = share;
+    shared.by_slot = by_slot;
     shared.work = &work;
-    shared.next.store(0, std::memory_order_relaxed);
+    shared.distribute((count + share - 1) / share);
     shared.gone.store(0, std::memory_order_relaxed);
     const std::uint64_t generation = shared.generation.load(std::memory_order_relaxed) + 1U;
     shared.gate.store(generation << 32U, std::memory_order_release);
     shared.wake();
-    shared.take_ranges();
+    shared.take_ranges(0);
     const std::uint64_t closed = shared.gate.fetch_or(Shared::kClosed, std::memory_order_acq_rel);
     const auto came = static_cast<std::uint32_t>(closed & (Shared::kClosed - 1));
     for (std::uint32_t gone = 0; gone != came;) {
@@ -149,12 +177,19 @@ std::uint64_t ThreadPool::take_faults() { return shared_->faults.exchange(0, std
 void ThreadPool::split(std::size_t count, std::size_t grain, RangeWork work) {
     const std::size_t grains = (count + grain - 1) / grain;
     if (threads() == 1 || grains <= 1) return run_here(count, work);
-    run(count, (grains + threads() - 1) / threads() * grain, work);
+    run(count, (grains + threads() - 1) / threads() * grain, false, work);
 }
 
 void ThreadPool::deal(std::size_t count, std::size_t grain, RangeWork work) {
-    if (threads() > 1 && count > grain) return run(count, grain, work);
+    if (threads() > 1 && count > grain) return run(count, grain, false, work);
     run_here(count, work);
+}
+
+void ThreadPool::deal_tasks(std::size_t count, RangeWork work) {
+    if (threads() > 1 && count > 1) return run(count, 1, true, work);
+    shared_->note_mode();
+    for (std::size_t task = 0; task < count; ++task) work(0, task);
+    shared_->note_mode();
 }
 
 }  // namespace assay::trainer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ThreadPool is a fixed number of threads that share the outputs of an operator. Distributing work allocates
-// nothing, and while work keeps coming no thread sleeps.
+// nothing, and while work keeps coming no thread sleeps. Each thread begins with the same part of the work,
+// first to last, so that what an operator wrote is in the cache of the core that the next one reads it on.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,13 @@ public:
     /// multiples of `grain`. Returns when all are done. `work` must not throw. Not re-entrant.
     void split(std::size_t count, std::size_t grain, RangeWork work);
 
-    /// The same in ranges of `grain`, each run by the next free thread: for work of uneven length.
+    /// The same in ranges of `grain`, for work of uneven length: a thread that has done its own takes
+    /// others'.
     void deal(std::size_t count, std::size_t grain, RangeWork work);
+
+    /// Calls work(slot, task) once for each task below `count`, as deal() does. Slots are below threads() and
+    /// `count`; no two calls at a time have the same one.
+    void deal_tasks(std::size_t count, RangeWork work);
 
     /// Returns the faults in the floating-point mode (floating_point.hpp) of the pool's threads, the caller
     /// included, before and after their work since the last call. 0: none, the work has the bits of the law.
@@ -50,7 +56,7 @@ public:
 private:
     struct Shared;
     void run_here(std::size_t count, RangeWork work);
-    void run(std::size_t count, std::size_t share, RangeWork work);
+    void run(std::size_t count, std::size_t share, bool by_slot, RangeWork work);
     std::unique_ptr<Shared> shared_;
 };
 

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over tiles of AMX. A panel of A stays in the first cache, chunk by chunk of k, while panels of B
-// stream from the second, where as many of them as fit are kept for all rows. So a row of outputs is written
-// from left to right, which the processor's prefetchers follow. A tile's sums become outputs a row at a time,
-// beside the multiplications of the next tile. Included once per target inside its namespace, last: no guard.
+// The loop over tiles of AMX. A panel of A stays in the first cache, a chunk of k at a time, while panels of
+// B stream from the second. So a row of outputs is written from left to right, which the processor's
+// prefetchers follow. A tile's sums become outputs a row at a time, beside the multiplications of the next
+// tile. Included once per target inside its namespace, last: no guard.
+//
+// The second cache, 2 MiB, keeps whole panels of B for all rows. Of deep blocks too few would fit, and A
+// would be read again for each few of them. There it keeps a chunk of more panels, for some rows whose sums
+// wait in memory.
 
-inline constexpr std::uint64_t kMostUnits = 16;            // of a panel of A: 16 KiB
-inline constexpr std::uint64_t kNearBytes = 1024U << 10U;  // of panels of B in the second cache
-inline constexpr std::uint64_t kMostPanels = 32;           // of B, kept near at a time
+inline constexpr std::uint64_t kMostUnits = 16;         // of a chunk: 32 KiB of a panel of A
+inline constexpr std::uint64_t kNearBytes = 1U << 20U;  // of whole panels of B
+inline constexpr std::uint64_t kMostPanels = 32;        // of B at a time
+inline constexpr std::uint64_t kDeepUnits = 64;         // whole panels up to this depth
+inline constexpr std::uint64_t kDeepPanels = 16;        // of B at a time, of deeper blocks,
+inline constexpr std::uint64_t kDeepRows = 6 * kRows;   // and rows
 
 struct alignas(kAlignment) Region {
-    DigitSums partial[kMostPanels];  // of a row of tiles, after some chunks of k
-    DigitSums complete;              // of the tile that becomes outputs
+    DigitSums partial[kDeepRows / kRows * kDeepPanels];  // of tiles, after some chunks of k
+    DigitSums complete;                                  // of the tile that becomes outputs
 };
+static_assert(kDeepRows / kRows * kDeepPanels >= kMostPanels);
 
 // How the sums of a block of k become outputs: `kShort` with at most kShortDepth k, `kWide` with 24 bits on
 // side A.
@@ -33,7 +41,7 @@ struct Remainder {
     const std::int32_t* b_exponents = nullptr;
     float* c = nullptr;
 
-    F value_of(std::size_t i) const {
+    [[gnu::always_inline]] F value_of(std::size_t i) const {
         const std::size_t at = i * kCols;
         const I exponent = add(set(a_exponents[i]), load(b_exponents));
         const I hh = load(digits.hh + at), mid = load(digits.mid + at), ll = load(digits.ll + at);
@@ -50,7 +58,7 @@ struct Remainder {
         const auto [hi0, lo0] = split_sum(set(0), lowest_mid, lowest_ll);
         return finish24(hi, lo, hi0, lo0, exponent);
     }
-    void put_row(std::size_t i, std::uint64_t cols) {
+    [[gnu::always_inline]] void put_row(std::size_t i, std::uint64_t cols) {
         const Finish how{Kind::from_zero, Kind::last, Kind::wide, scale, nullptr};
         if (cols == kCols) {
             __builtin_prefetch(c + i * c_stride + 2 * kCols, 1);  // two tiles on; past the end only a hint
@@ -63,7 +71,7 @@ struct Remainder {
         for (std::size_t i = 0; i < rows; ++i) put_row(i, cols);
     }
     template <std::size_t kCount>
-    void do_rows() {
+    [[gnu::always_inline]] void do_rows() {
         static_assert(kRows % kCount == 0);
         if (row == kRows) return;
 #pragma GCC unroll 8
@@ -114,33 +122,41 @@ public:
 
     void multiply() {
         // Chunks of equal length, but the last.
-        const std::uint64_t chunks = (units_ + kMostUnits - 1) / kMostUnits,
-                            step = (units_ + chunks - 1) / chunks;
-        for (std::uint64_t row = 0; row < x_.rows; row += kRows) {
-            for (std::uint64_t u = 0; u < units_; u += step) {
-                const std::uint64_t units = units_ - u < step ? units_ - u : step;
-                // All rows of the tile before, if units are as many as that.
-                (units >= 6   ? &BlockColumns::chunk<1>
-                 : units >= 3 ? &BlockColumns::chunk<2>
-                 : units == 2 ? &BlockColumns::chunk<4>
-                              : &BlockColumns::chunk<8>)(*this, row, u, units);
+        const std::uint64_t chunks = (units_ + kMostUnits - 1) / kMostUnits;
+        const std::uint64_t length = (units_ + chunks - 1) / chunks;
+        const std::uint64_t step = units_ > kDeepUnits ? kDeepRows : kRows;
+        for (std::uint64_t top = 0; top < x_.rows; top += step) {
+            const std::uint64_t bottom = x_.rows - top < step ? x_.rows : top + step;
+            for (std::uint64_t u = 0; u < units_; u += length) {
+                const std::uint64_t units = units_ - u < length ? units_ - u : length;
+                // Enough rows beside a unit to finish a tile, if units are as many as that.
+                const auto chunk = units >= 6   ? &BlockColumns::chunk<1>
+                                   : units >= 3 ? &BlockColumns::chunk<2>
+                                   : units == 2 ? &BlockColumns::chunk<4>
+                                                : &BlockColumns::chunk<8>;
+                DigitSums* partial = region_.partial;
+                for (std::uint64_t row = top; row < bottom; row += kRows) {
+                    chunk(*this, row, u, units, partial);
+                    partial += (cols_ + kCols - 1) / kCols;
+                }
             }
         }
         left_.do_all();
     }
 
 private:
-    // Units [u, u + units) of a row of tiles, of whose tile before `kCount` rows are done twice per unit.
+    // Units [u, u + units) of the tiles of 16 rows, whose sums wait in `partial`. Of the tile before each,
+    // `kCount` rows are done twice per unit.
     template <std::size_t kCount>
-    static void chunk(BlockColumns& all, std::uint64_t row, std::uint64_t u, std::uint64_t units) {
+    static void chunk(BlockColumns& all, std::uint64_t row, std::uint64_t u, std::uint64_t units,
+                      DigitSums* partial) {
         const RowsAside<Kind, kCount> aside{all.left_};
         const std::uint64_t a_at = row / kRows * all.a_.panel_stride + u * kUnitBytesA;
         const bool completes = u + units == all.units_;
         const std::byte* b = all.b_.data + u * kUnitBytesB;
-        for (std::uint64_t j = 0; j < all.cols_; j += kCols, b += all.b_.panel_stride) {
-            DigitSums& partial = all.region_.partial[j / kCols];
-            const DigitSums* from = u == 0 ? nullptr : &partial;
-            DigitSums& to = completes ? all.region_.complete : partial;
+        for (std::uint64_t j = 0; j < all.cols_; j += kCols, b += all.b_.panel_stride, ++partial) {
+            const DigitSums* from = u == 0 ? nullptr : partial;
+            DigitSums& to = completes ? all.region_.complete : *partial;
             if constexpr (Kind::wide) {
                 sum_wide_tile(all.a_.data + a_at, all.a_.lower + a_at, b, units, from, aside, to);
             } else {
@@ -193,10 +209,14 @@ inline void multiply_block(const ProductTile& x, std::uint64_t block, std::uint6
     }
 }
 
+static_assert(kNearBytes / (kDeepUnits * kUnitBytesB) >= 1);
+
 inline bool multiply(const ProductTile& x) {
     I worst = set(0);
     const std::uint64_t fit = kNearBytes / b_panel_bytes(x.depth);
-    const std::uint64_t step = kCols * (fit < 1 ? 1 : fit < kMostPanels ? fit : kMostPanels);
+    const std::uint64_t step = kCols * (units_of(x.depth) > kDeepUnits ? kDeepPanels
+                                        : fit < kMostPanels            ? fit
+                                                                       : kMostPanels);
     const bool wide = x.a.lower != nullptr;
     Registers::enter();
     for (std::uint64_t col = 0; col < x.cols; col += step) {

@@ -147,11 +147,11 @@ std::uint64_t lanes_of_task(const Side& side, const Depths& depths, std::uint64_
     return std::min(kGroup, round_up(share, unit));
 }
 
-// One task: `step` lanes of a block.
+// One task: `step` lanes of a block. Tasks of neighbouring lanes follow one another, so that a thread packs
+// what it will multiply.
 void pack_lanes(const Machine& machine, const Side& side, const Depths& depths, std::uint64_t step,
                 std::uint64_t task) {
-    const std::uint64_t tasks = (side.count + step - 1) / step;
-    const std::uint64_t block = task / tasks, lane = task % tasks * step;
+    const std::uint64_t block = task % depths.blocks, lane = task / depths.blocks * step;
     const std::uint64_t depth = block + 1 == depths.blocks ? depths.last_depth : depths.depth;
     const float* data = side.view.data + (side.first + lane) * side.view.row_stride +
                         (depths.first_k + block * depths.depth) * side.view.col_stride;
@@ -174,26 +174,11 @@ void pack_lanes(const Machine& machine, const Side& side, const Depths& depths, 
     machine.pack_a(slice, exponents, side.panel_bytes, side.data + at, lower);
 }
 
-// Either may be nothing.
-void pack(const Machine& machine, const Side* first, const Side* second, const Depths& depths,
-          ThreadPool& pool) {
-    const auto step = [&](const Side* side) {
-        return side == nullptr ? kGroup : lanes_of_task(*side, depths, pool.threads());
-    };
-    const auto tasks = [&](const Side* side, std::uint64_t lanes) {
-        return side == nullptr ? 0 : (side->count + lanes - 1) / lanes * depths.blocks;
-    };
-    const std::uint64_t first_step = step(first), second_step = step(second);
-    const std::uint64_t before = tasks(first, first_step), all = before + tasks(second, second_step);
-    if (all == 0) return;
-    pool.deal(all, 1, [&](std::size_t from, std::size_t to) {
-        for (std::size_t task = from; task < to; ++task) {
-            if (task < before) {
-                pack_lanes(machine, *first, depths, first_step, task);
-            } else {
-                pack_lanes(machine, *second, depths, second_step, task - before);
-            }
-        }
+void pack(const Machine& machine, const Side& side, const Depths& depths, ThreadPool& pool) {
+    const std::uint64_t step = lanes_of_task(side, depths, pool.threads());
+    const std::uint64_t lanes = (side.count + step - 1) / step;
+    pool.deal(lanes * depths.blocks, 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t task = from; task < to; ++task) pack_lanes(machine, side, depths, step, task);
     });
 }
 
@@ -229,32 +214,29 @@ bool multiply(const Machine& machine, const Product& p, const ProductPlan& plan,
     const std::uint64_t across = (b.count + cols - 1) / cols;
     std::atomic<bool> finite = true;
     const Packed packed_a = a.packed();
-    // Slots run at the same time, each with its region. A free slot takes the next task.
+    // Slots run at the same time, each with its region.
     const std::uint64_t all = tasks();
     const std::uint64_t to_judge = judged ? p.guard->pick(all) : all;
-    std::atomic<std::uint64_t> next = 0;
-    pool.split(std::min<std::uint64_t>(pool.threads(), all), 1, [&](std::size_t slot, std::size_t) {
-        for (std::uint64_t task = next++; task < all; task = next++) {
-            const std::uint64_t i = task / across * rows, j = task % across * cols;
-            ProductTile block;
-            block.a = packed_a.from(i, a.panel);
-            block.b = packed_b.from(j, b.panel);
-            block.rows = std::min(rows, a.count - i);
-            block.cols = std::min(cols, b.count - j);
-            block.depth = depths.depth;
-            block.last_depth = depths.last_depth;
-            block.blocks = depths.blocks;
-            block.c = p.c + (a.first + i) * p.c_stride + b.first + j;
-            block.c_stride = p.c_stride;
-            block.region = regions + slot * machine.region_bytes;
-            block.carry = p.start == ChainStart::kCarry || depths.first_k > 0;
-            const bool last = depths.first_k + (depths.blocks - 1) * depths.depth + depths.last_depth == p.k;
-            block.bias = p.bias == nullptr || !last ? nullptr : p.bias + b.first + j;
-            const bool right = task == to_judge ? multiply_judged(machine, p, block, a.first + i, b.first + j,
-                                                                  depths.first_k)
-                                                : machine.multiply(block);
-            if (!right) finite.store(false, std::memory_order_relaxed);
-        }
+    pool.deal_tasks(all, [&](std::size_t slot, std::size_t task) {
+        const std::uint64_t i = task / across * rows, j = task % across * cols;
+        ProductTile block;
+        block.a = packed_a.from(i, a.panel);
+        block.b = packed_b.from(j, b.panel);
+        block.rows = std::min(rows, a.count - i);
+        block.cols = std::min(cols, b.count - j);
+        block.depth = depths.depth;
+        block.last_depth = depths.last_depth;
+        block.blocks = depths.blocks;
+        block.c = p.c + (a.first + i) * p.c_stride + b.first + j;
+        block.c_stride = p.c_stride;
+        block.region = regions + slot * machine.region_bytes;
+        block.carry = p.start == ChainStart::kCarry || depths.first_k > 0;
+        const bool last = depths.first_k + (depths.blocks - 1) * depths.depth + depths.last_depth == p.k;
+        block.bias = p.bias == nullptr || !last ? nullptr : p.bias + b.first + j;
+        const bool right = task == to_judge
+                               ? multiply_judged(machine, p, block, a.first + i, b.first + j, depths.first_k)
+                               : machine.multiply(block);
+        if (!right) finite.store(false, std::memory_order_relaxed);
     });
     return finite;
 }
@@ -290,7 +272,7 @@ void pack_b(const Machine& machine, const Product& p, ThreadPool& pool, std::byt
     const std::uint64_t blocks = blocks_of(p);
     side.place(memory, blocks);
     side.go_to(0);
-    pack(machine, nullptr, &side, {0, blocks, block_of(p), p.k - (blocks - 1) * block_of(p)}, pool);
+    pack(machine, side, {0, blocks, block_of(p), p.k - (blocks - 1) * block_of(p)}, pool);
 }
 
 namespace {
@@ -309,7 +291,7 @@ bool whole_product(const Machine& machine, const Product& p, ThreadPool& pool, c
     plan.a.place(memory, plan.slab_blocks);
     if (!b_is_packed) plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);
     const Packed whole = b_is_packed ? whole_b(machine, p).packed_at(p.packed_b, blocks_of(p)) : Packed{};
-    const auto to_pack = [&](const Side& side) { return b_is_packed && !side.is_a ? nullptr : &side; };
+    const auto is_packed_here = [&](const Side& side) { return side.is_a || !b_is_packed; };
     Side& resident = plan.a_resident ? plan.a : plan.b;
     Side& streamed = plan.a_resident ? plan.b : plan.a;
     // Of the pairs of slabs one is judged.
@@ -326,7 +308,8 @@ bool whole_product(const Machine& machine, const Product& p, ThreadPool& pool, c
             resident.go_to(r);
             for (std::uint64_t s = 0; s < streamed.lanes; s += streamed.slab_lanes) {
                 streamed.go_to(s);
-                pack(machine, s == 0 ? to_pack(resident) : nullptr, to_pack(streamed), depths, pool);
+                if (s == 0 && is_packed_here(resident)) pack(machine, resident, depths, pool);
+                if (is_packed_here(streamed)) pack(machine, streamed, depths, pool);
                 const Packed b = b_is_packed ? whole.from(plan.b.first, plan.b.panel).at_block(k / plan.block)
                                              : plan.b.packed();
                 finite = multiply(machine, p, plan, b, depths, pool, regions, until_judged-- == 0) && finite;
