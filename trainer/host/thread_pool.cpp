@@ -55,14 +55,14 @@ struct ThreadPool::Shared {
     alignas(64) std::atomic<std::uint64_t> gate = kClosed;
     alignas(64) std::atomic<std::uint32_t> gone = 0;  // how many of those have finished
     std::atomic<std::uint64_t> faults = 0;            // of the floating-point mode, until take_faults()
-    struct alignas(64) Part {
+    struct alignas(64) ThreadRanges {
         std::atomic<std::size_t> next = 0;  // its next range that is free
         std::size_t end = 0;
     };
-    std::vector<Part> part_of;  // each thread; the caller's is the first
+    std::vector<ThreadRanges> ranges_of;  // each thread; the caller's come first
     std::vector<std::thread> threads;
 
-    explicit Shared(std::size_t all) : part_of(all) {}
+    explicit Shared(std::size_t all) : ranges_of(all) {}
 
     static constexpr std::uint64_t kClosed = 1ULL << 31U;
 
@@ -74,10 +74,10 @@ struct ThreadPool::Shared {
     }
 
     void distribute(std::size_t ranges) {
-        parts = std::min(part_of.size(), ranges);
+        parts = std::min(ranges_of.size(), ranges);
         for (std::size_t i = 0; i < parts; ++i) {
-            part_of[i].next.store(ranges * i / parts, std::memory_order_relaxed);
-            part_of[i].end = ranges * (i + 1) / parts;
+            ranges_of[i].next.store(ranges * i / parts, std::memory_order_relaxed);
+            ranges_of[i].end = ranges * (i + 1) / parts;
         }
     }
 
@@ -85,7 +85,7 @@ struct ThreadPool::Shared {
     void take_ranges(std::size_t thread) {
         if (thread >= parts) return;
         for (std::size_t i = 0; i < parts; ++i) {
-            Part& part = part_of[(thread + i) % parts];
+            ThreadRanges& part = ranges_of[(thread + i) % parts];
             while (true) {
                 const std::size_t range = part.next.fetch_add(1, std::memory_order_relaxed);
                 if (range >= part.end) break;

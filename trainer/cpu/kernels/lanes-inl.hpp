@@ -58,6 +58,18 @@ using L = VectorLanes;
 inline V load(const float* p) { return hn::LoadU(D(), p); }
 inline void store(V v, float* p) { hn::StoreU(v, D(), p); }
 
+// What streams through a kernel is fetched a page ahead: a processor's own prefetchers stop at the end of a
+// page and take some misses to start again. Past the end of an array it is only a hint.
+inline constexpr std::size_t kFetchAhead = 4096 / sizeof(float);
+HWY_INLINE V load_ahead(const float* p) {
+    __builtin_prefetch(p + kFetchAhead);
+    return load(p);
+}
+HWY_INLINE void store_ahead(V v, float* p) {
+    __builtin_prefetch(p + kFetchAhead, 1);
+    store(v, p);
+}
+
 // Loads the first `count` < kN floats of p and zeros. Reads nothing beyond them.
 #if HWY_TARGET == HWY_NEON
 inline V load_part(const float* p, std::size_t count) {
@@ -116,7 +128,7 @@ template <class Function>
 HWY_INLINE bool map1(std::size_t n, const float* x, float* y, const Function& f) {
     FiniteWatch watch;
     for_vectors(
-        n, [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(x + i))), y + i); },
+        n, [&](std::size_t i) HWY_ATTR { store_ahead(watch.pass(f(load_ahead(x + i))), y + i); },
         [&](std::size_t i, std::size_t count) HWY_ATTR {
             const V v = f(load_part(x + i, count));
             store_part(v, y + i, count);
@@ -129,7 +141,9 @@ template <class Function>
 HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, const Function& f) {
     FiniteWatch watch;
     for_vectors(
-        n, [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(a + i), load(b + i))), y + i); },
+        n,
+        [&](std::size_t i)
+            HWY_ATTR { store_ahead(watch.pass(f(load_ahead(a + i), load_ahead(b + i))), y + i); },
         [&](std::size_t i, std::size_t count) HWY_ATTR {
             const V v = f(load_part(a + i, count), load_part(b + i, count));
             store_part(v, y + i, count);
@@ -138,14 +152,15 @@ HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, co
     return watch.good();
 }
 
-// y[i] = f(a[i], b[i], c[i]); y may be any of them.
+// y[i] = f(a[i], b[i], c[i]); y may be any of them. Rows of norms go through it, which a sum has just read.
 template <class Function>
 HWY_INLINE bool map3(std::size_t n, const float* a, const float* b, const float* c, float* y,
                      const Function& f) {
     FiniteWatch watch;
     for_vectors(
         n,
-        [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(a + i), load(b + i), load(c + i))), y + i); },
+        [&](std::size_t i)
+            HWY_ATTR { store_ahead(watch.pass(f(load(a + i), load(b + i), load(c + i))), y + i); },
         [&](std::size_t i, std::size_t count) HWY_ATTR {
             store_part(f(load_part(a + i, count), load_part(b + i, count), load_part(c + i, count)), y + i,
                        count);
@@ -200,13 +215,15 @@ HWY_INLINE float sum_row(std::size_t n, const Step& step, const Part& part) {
 }
 inline float row_sum(const float* x, std::size_t n) {
     return sum_row(
-        n, [&](V lane, std::size_t i) HWY_ATTR { return hn::Add(lane, load(x + i)); },
+        n, [&](V lane, std::size_t i) HWY_ATTR { return hn::Add(lane, load_ahead(x + i)); },
         [&](V lane, std::size_t i, std::size_t count)
             HWY_ATTR { return hn::Add(lane, load_part(x + i, count)); });
 }
 inline float row_dot(const float* a, const float* b, std::size_t n) {
     return sum_row(
-        n, [&](V lane, std::size_t i) HWY_ATTR { return hn::MulAdd(load(a + i), load(b + i), lane); },
+        n,
+        [&](V lane, std::size_t i)
+            HWY_ATTR { return hn::MulAdd(load_ahead(a + i), load_ahead(b + i), lane); },
         [&](V lane, std::size_t i, std::size_t count)
             HWY_ATTR { return hn::MulAdd(load_part(a + i, count), load_part(b + i, count), lane); });
 }
@@ -218,7 +235,7 @@ inline float row_max(const float* x, std::size_t n) {
         V most[4];
         for (std::size_t v = 0; v < 4; ++v) most[v] = load(x + v * kN);
         for (i = 4 * kN; i + 4 * kN <= n; i += 4 * kN) {
-            for (std::size_t v = 0; v < 4; ++v) most[v] = hn::Max(most[v], load(x + i + v * kN));
+            for (std::size_t v = 0; v < 4; ++v) most[v] = hn::Max(most[v], load_ahead(x + i + v * kN));
         }
         const V pair = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
         best = hn::GetLane(hn::MaxOfLanes(D(), pair));

@@ -139,7 +139,7 @@ inline bool layer_norm_input_gradient(View dy, View x, View gain, arithmetic::La
         const float sum = sum_row(
             n,
             [&](V lane, std::size_t i)
-                HWY_ATTR { return hn::Add(lane, product(load(dy_row + i), load(gain.data() + i))); },
+                HWY_ATTR { return hn::Add(lane, product(load_ahead(dy_row + i), load(gain.data() + i))); },
             [&](V lane, std::size_t i, std::size_t count) HWY_ATTR {
                 return hn::Add(lane,
                                product(load_part(dy_row + i, count), load_part(gain.data() + i, count)));
@@ -149,7 +149,7 @@ inline bool layer_norm_input_gradient(View dy, View x, View gain, arithmetic::La
             n,
             [&](V lane, std::size_t i) HWY_ATTR {
                 const V u = product(load(dy_row + i), load(gain.data() + i));
-                return hn::MulAdd(u, normal(load(x_row + i)), lane);
+                return hn::MulAdd(u, normal(load_ahead(x_row + i)), lane);
             },
             [&](V lane, std::size_t i, std::size_t count) HWY_ATTR {
                 const V u = product(load_part(dy_row + i, count), load_part(gain.data() + i, count));
@@ -245,8 +245,9 @@ inline bool adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Fl
     for_vectors(
         g.size(),
         [&](std::size_t i) HWY_ATTR {
-            V weight = load(w.data() + i), first = load(m.data() + i), second = load(v.data() + i);
-            update(load(g.data() + i), weight, first, second);
+            V weight = load_ahead(w.data() + i), first = load_ahead(m.data() + i);
+            V second = load_ahead(v.data() + i);
+            update(load_ahead(g.data() + i), weight, first, second);
             store(weight, w.data() + i);
             store(first, m.data() + i);
             store(second, v.data() + i);
