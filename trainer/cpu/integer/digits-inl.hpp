@@ -31,9 +31,18 @@ inline void emit_a(const std::int32_t* numbers, std::byte* panel, std::uint64_t 
 
 inline constexpr int kLowerBits = 8;  // of a 24-bit operand A: a digit
 
-inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t units, std::uint64_t unit,
-                      std::uint64_t row) {
+inline void emit_upper(const std::int32_t* numbers, std::byte* panel, std::uint64_t units, std::uint64_t unit,
+                       std::uint64_t row) {
     emit_a(numbers, panel, units, unit, row);
+}
+// These numbers are single digits; the high ones, all 0, are neither written nor read.
+inline void emit_lower(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
+                       std::uint64_t unit, std::uint64_t row) {
+    std::byte* out = panel + unit * kUnitBytesA + kLowAtA + row * kUnit;
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kUnit / 2; v += 2 * kL) {
+        store_bytes(out + v * 2, load(numbers + v), load(numbers + v + kL));
+    }
 }
 
 inline void emit_b(const std::int32_t* pairs, std::byte* panel, std::uint64_t /*units*/, std::uint64_t unit,

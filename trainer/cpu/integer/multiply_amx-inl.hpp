@@ -122,7 +122,8 @@ public:
 
     void multiply() {
         // Chunks of equal length, but the last.
-        const std::uint64_t chunks = (units_ + kMostUnits - 1) / kMostUnits;
+        constexpr std::uint64_t kMost = Kind::wide ? kMostUnits / 2 : kMostUnits;  // of three planes of A
+        const std::uint64_t chunks = (units_ + kMost - 1) / kMost;
         const std::uint64_t length = (units_ + chunks - 1) / chunks;
         const std::uint64_t step = units_ > kDeepUnits ? kDeepRows : kRows;
         for (std::uint64_t top = 0; top < x_.rows; top += step) {

@@ -12,6 +12,8 @@ inline constexpr std::size_t kStrips = kGroup / kL;  // of kL lanes each, in a g
 // cannot guess the next. So many rows are fetched ahead, and no more: rows that are a power of two apart
 // share sets of the caches. Those past the end are only hints.
 inline constexpr std::uint64_t kRowsAhead = 16;
+// Of numbers that lie one behind the other a page: a processor's own prefetchers stop at the end of one.
+inline constexpr std::uint64_t kFloatsAhead = 1024, kLine = 16;
 
 struct UnitBuffers {
     alignas(64) float source[kL * kUnit];
@@ -27,6 +29,7 @@ inline std::uint32_t row_maximum(const float* row, std::uint64_t depth) {
     I most = set(0), more = set(0);
     std::uint64_t k = 0;
     for (; k + 2 * kL <= depth; k += 2 * kL) {
+        for (std::size_t at = 0; at < 2 * kL; at += kLine) __builtin_prefetch(row + k + kFloatsAhead + at);
         most = max(most, magnitude(load_float(row + k)));
         more = max(more, magnitude(load_float(row + k + kL)));
     }
@@ -250,8 +253,8 @@ inline void pack_rows(const Slice& slice, const std::int32_t* exponents, std::ui
                 const std::uint64_t row = (lane + i) % kRows;
                 const std::uint64_t panel = (lane + i) / kRows * panel_stride;
                 if constexpr (kWide) {
-                    emit_part(buffers.rows + i * kUnit / 2, out + panel, units, u, row);
-                    emit_part(buffers.lower_rows + i * kUnit / 2, lower + panel, units, u, row);
+                    emit_upper(buffers.rows + i * kUnit / 2, out + panel, units, u, row);
+                    emit_lower(buffers.lower_rows + i * kUnit / 2, lower + panel, units, u, row);
                 } else {
                     emit_a(buffers.rows + i * kUnit / 2, out + panel, units, u, row);
                 }

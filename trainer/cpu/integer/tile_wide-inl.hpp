@@ -18,9 +18,13 @@ static_assert((arithmetic::kMaxProductBlock * 8'355'711 * 32'639 >> 22U) + 1 < (
 static_assert(kRows % kWideRows == 0 && kUnit % (2 * kRunPairs) == 0);
 
 // Writes 64 numbers of a lane, the upper or the lower ones.
-inline void emit_part(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
-                      std::uint64_t unit, std::uint64_t row) {
+inline void emit_upper(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
+                       std::uint64_t unit, std::uint64_t row) {
     __builtin_memcpy(panel + unit * kUnitBytesA + row * kUnit * 2, numbers, kUnit * 2);
+}
+inline void emit_lower(const std::int32_t* numbers, std::byte* panel, std::uint64_t units, std::uint64_t unit,
+                       std::uint64_t row) {
+    emit_upper(numbers, panel, units, unit, row);
 }
 
 // The sums of kWideRows rows: S = 2^22 · hi + 2^12 · v + u, with 0 <= v < 2^10 and 0 <= u < 2^12 between
