@@ -4,7 +4,8 @@
 
 usage: bench_page.py BENCH.json
 
-The page then has the machine, its load, the day and every row; nothing is chosen or left out.
+The page then has the machine, its load, the day and every row; nothing is chosen or left out. A processor with AMX
+has a table of its own.
 """
 import datetime
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs/benchmarks.md"
 BEGIN, END = "<!-- rows: made by make bench-record -->", "<!-- end of rows -->"
+BEGIN_AMX = "<!-- rows with AMX: made by make bench-record -->"
 
 
 def number(value):
@@ -45,9 +47,11 @@ def main():
     machine, day = bench["machine"], datetime.date.fromtimestamp(os.path.getmtime(sys.argv[1]))
     head = (f"{day}, {os.cpu_count()} processors, {machine['cpu']}, targets {' '.join(machine['targets'])}, {kernel()}; "
             f"load when it began: {machine['load']:.2f}.")
-    before, rest = PAGE.read_text().split(BEGIN)
+    begin = BEGIN_AMX if "amx" in machine["targets"] else BEGIN
+    before, rest = PAGE.read_text().split(begin)
+    after = rest[rest.index(END):]
     body = "\n".join(rows_of(bench["rows"]))
-    PAGE.write_text(f"{before}{BEGIN}\n\n{head}\n\n{body}\n\n{END}{rest.split(END)[1]}")
+    PAGE.write_text(f"{before}{begin}\n\n{head}\n\n{body}\n\n{after}")
     return 0
 
 

@@ -34,7 +34,7 @@ void CpuDevice::warm_up() {
 
 void CpuDevice::attention(const GroupCall& call) {
     const Heads heads(program_->model);
-    deal(sequences_ * heads.queries, [&](std::size_t slot, std::uint64_t item) {
+    pool_.deal_tasks(sequences_ * heads.queries, [&](std::size_t slot, std::uint64_t item) {
         attention_head(call, heads, item, call.scratch + slot * heads.square());
     });
 }
@@ -62,7 +62,7 @@ void CpuDevice::attention_head(const GroupCall& call, const Heads& heads, std::u
 
 void CpuDevice::attention_gradient(const GroupCall& call) {
     const Heads heads(program_->model);
-    deal(sequences_ * heads.keys, [&](std::size_t slot, std::uint64_t item) {
+    pool_.deal_tasks(sequences_ * heads.keys, [&](std::size_t slot, std::uint64_t item) {
         attention_group(call, heads, item, call.scratch + slot * 2 * heads.square());
     });
 }

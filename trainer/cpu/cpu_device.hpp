@@ -150,10 +150,6 @@ private:
     // One product of profile i16 or f32, guarded.
     [[nodiscard]] bool multiply(Product& product);
     [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
-    // Calls work(slot, item) for every item in [0, count). Slots run at the same time; each has its own part
-    // of scratch.
-    template <class Work>
-    void deal(std::uint64_t count, const Work& work);
 
     Target target_;
     const Kernels& kernels_;
@@ -212,15 +208,5 @@ private:
     std::array<const float*, 3> moderate_{};
     std::atomic<std::uint32_t> diverged_ = kNone;
 };
-
-template <class Work>
-void CpuDevice::deal(std::uint64_t count, const Work& work) {
-    std::atomic<std::uint64_t> next = 0;
-    pool_.split(pool_.threads(), 1, [&](std::size_t first, std::size_t last) {
-        for (std::size_t slot = first; slot < last; ++slot) {
-            for (std::uint64_t item = next++; item < count; item = next++) work(slot, item);
-        }
-    });
-}
 
 }  // namespace assay::trainer

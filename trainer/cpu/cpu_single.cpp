@@ -55,7 +55,7 @@ void CpuDevice::single(const GroupCall& call) {
 // Query heads that share a key head go one after the other: its gradients are carried from one to the next.
 void CpuDevice::heads_of(const GroupCall& call) {
     const Heads heads(program_->model);
-    deal(sequences_ * heads.keys, [&](std::size_t, std::uint64_t item) {
+    pool_.deal_tasks(sequences_ * heads.keys, [&](std::size_t, std::uint64_t item) {
         const std::uint64_t first = item % heads.keys * heads.shared();
         for (std::uint64_t h = first; h < first + heads.shared(); ++h) {
             note(call.group.operators.front(), head_of(call, heads, item / heads.keys, h));

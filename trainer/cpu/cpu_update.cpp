@@ -186,7 +186,7 @@ void CpuDevice::try_update(const GroupCall& call) {
         arithmetic::AdamWCoefficients own = numbers_.coefficients;
         if (!info.decays()) own.decay = 0.0F;
         const std::uint64_t pieces = (info.size() + kTrialLength - 1) / kTrialLength;
-        deal(pieces, [&](std::size_t slot, std::uint64_t piece) {
+        pool_.deal_tasks(pieces, [&](std::size_t slot, std::uint64_t piece) {
             const std::uint64_t first = piece * kTrialLength;
             const std::uint64_t count = std::min(kTrialLength, info.size() - first);
             float* copies = call.scratch + slot * kTrialArrays * kTrialLength;

@@ -21,7 +21,7 @@ struct Features {
     bool amx_int8 = false;
 };
 
-// Palette 1 as tile_amx-inl.hpp sets it up.
+// Palette 1 as tiles.hpp sets it up.
 bool tiles_are_full() {
     constexpr unsigned kTiles = 8, kRows = 16, kRowBytes = 64;
     unsigned a = 0, b = 0, c = 0, d = 0;

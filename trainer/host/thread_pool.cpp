@@ -83,9 +83,10 @@ struct ThreadPool::Shared {
 
     // Takes a thread's own ranges, then what others have not begun.
     void take_ranges(std::size_t thread) {
-        if (thread >= parts) return;
+        if (parts == 0 || (by_slot && thread >= parts)) return;
         for (std::size_t i = 0; i < parts; ++i) {
             ThreadRanges& part = ranges_of[(thread + i) % parts];
+            if (part.next.load(std::memory_order_relaxed) >= part.end) continue;
             while (true) {
                 const std::size_t range = part.next.fetch_add(1, std::memory_order_relaxed);
                 if (range >= part.end) break;

@@ -10,13 +10,11 @@ static_assert(kShortDepth * 8'355'711 * 32'639 / (1U << 24U) + 4 < (1U << 24U));
 static_assert(arithmetic::kMaxProductBlock * 32'639 * 32'639 / 65'536 < (1ULL << 31U));
 static_assert(arithmetic::kMaxProductBlock * 8'355'711 * 32'639 <= (1ULL << 52U));  // binary64 holds all
 
-// What to do with a tile of one block of k.
+// What to do with the values of one block of k.
 struct Finish {
     bool from_zero = false;
     bool last = false;
-    bool wide = false;  // 24 bits on side A
     float scale = 1.0F;
-    const float* bias = nullptr;
 };
 
 inline F follow(F c, const Finish& how, const float* bias, I& worst) {

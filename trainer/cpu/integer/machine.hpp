@@ -74,7 +74,7 @@ struct ProductTile {
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
     std::uint64_t depth = 0;       ///< k of each block but the last
-    std::uint64_t last_depth = 0;  ///< k of the last
+    std::uint64_t last_depth = 0;  ///< k of the last, at most `depth`
     std::uint64_t blocks = 0;      ///< at least 1
     float* c = nullptr;
     std::uint64_t c_stride = 0;

@@ -15,6 +15,11 @@ struct alignas(kAlignment) Region {
     Sums lowest[kRegionCols][kRegionRows];  // of a 24-bit operand A
 };
 
+struct TileFinish : Finish {
+    bool wide = false;            // 24 bits on side A
+    const float* bias = nullptr;  // of the tile's columns
+};
+
 template <bool kShort>
 inline F value_of(const Sums& sums, const Sums& lowest, std::size_t at, I exponent, bool wide) {
     if (wide) return finish_wide(sums, lowest, at, exponent);
@@ -23,7 +28,7 @@ inline F value_of(const Sums& sums, const Sums& lowest, std::size_t at, I expone
 
 template <bool kShort>
 inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I row_exponent,
-                       const std::int32_t* b_exponents, std::uint64_t cols, Finish how, float* out,
+                       const std::int32_t* b_exponents, std::uint64_t cols, TileFinish how, float* out,
                        I& worst) {
     for (std::uint64_t j = 0; j < cols; j += kL) {
         const I exponent = add(row_exponent, load(b_exponents + j));
@@ -41,7 +46,7 @@ inline void finish_row(const Sums& sums, const Sums& lowest, std::uint64_t i, I 
 // may alias any object whose address is known, which would then be read again for each vector.
 template <bool kShort, bool kWide, bool kFromZero>
 inline void finish_whole(const Sums& sums, const Sums& lowest, std::uint64_t rows,
-                         const std::int32_t* a_exponents, const std::int32_t* b_exponents, Finish how,
+                         const std::int32_t* a_exponents, const std::int32_t* b_exponents, TileFinish how,
                          float* c, std::uint64_t c_stride, I& worst) {
     I most = worst, columns[kCols / kL];
 #pragma GCC unroll 4
@@ -61,7 +66,7 @@ inline void finish_whole(const Sums& sums, const Sums& lowest, std::uint64_t row
 // The rows of a tile whose sums are complete.
 template <bool kShort>
 inline void finish_tile(const Sums& sums, const Sums& lowest, std::uint64_t rows, std::uint64_t cols,
-                        const std::int32_t* a_exponents, const std::int32_t* b_exponents, Finish how,
+                        const std::int32_t* a_exponents, const std::int32_t* b_exponents, TileFinish how,
                         float* c, std::uint64_t c_stride, I& worst) {
     if (cols == kCols) {
         const auto finish =
@@ -84,7 +89,7 @@ struct Remainder {
     bool is_there = false;
     const Sums* sums = nullptr;
     const Sums* lowest = nullptr;
-    Finish how;
+    TileFinish how;
     std::uint64_t rows = 0;  // of the outputs, from here on
     std::uint64_t cols = 0;
     const std::int32_t* a_exponents = nullptr;
@@ -123,7 +128,7 @@ inline void fetch_outputs(const float* c, std::uint64_t c_stride) {
 // A block of k of a region: rows, cols <= kGroup.
 template <bool kShort>
 inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t depth, std::uint64_t rows,
-                            std::uint64_t cols, const Finish& how, float* c, std::uint64_t c_stride,
+                            std::uint64_t cols, const TileFinish& how, float* c, std::uint64_t c_stride,
                             Region& region, std::int64_t* shown, I& worst) {
     const std::uint64_t all = units_of(depth);
     const std::size_t down = (rows + kRows - 1) / kRows, across = (cols + kCols - 1) / kCols;
@@ -184,8 +189,9 @@ inline bool multiply(const ProductTile& x) {
             for (std::uint64_t block = 0; block < x.blocks; ++block) {
                 const bool last = block + 1 == x.blocks;
                 const std::uint64_t depth = last ? x.last_depth : x.depth;
-                const Finish how{block == 0 && !x.carry, last, a.lower != nullptr, x.scale,
-                                 x.bias == nullptr ? nullptr : x.bias + j};
+                const TileFinish how{{block == 0 && !x.carry, last, x.scale},
+                                     a.lower != nullptr,
+                                     x.bias == nullptr ? nullptr : x.bias + j};
                 const bool asked = i == x.shown.row && j == x.shown.col && block == x.shown.block;
                 (depth <= kShortDepth ? multiply_region<true>
                                       : multiply_region<false>)(a.at_block(block), b.at_block(block), depth,

@@ -5,8 +5,8 @@
 // tile. Included once per target inside its namespace, last: no guard.
 //
 // The second cache, 2 MiB, keeps whole panels of B for all rows. Of deep blocks too few would fit, and A
-// would be read again for each few of them. There it keeps a chunk of more panels, for some rows whose sums
-// wait in memory.
+// would be read again for each few of them: it keeps only a chunk of k, of more panels, while the sums of 96
+// rows wait in memory.
 
 inline constexpr std::uint64_t kMostUnits = 16;         // of a chunk: 32 KiB of a panel of A
 inline constexpr std::uint64_t kNearBytes = 1U << 20U;  // of whole panels of B
@@ -59,7 +59,7 @@ struct Remainder {
         return finish24(hi, lo, hi0, lo0, exponent);
     }
     [[gnu::always_inline]] void put_row(std::size_t i, std::uint64_t cols) {
-        const Finish how{Kind::from_zero, Kind::last, Kind::wide, scale, nullptr};
+        const Finish how{Kind::from_zero, Kind::last, scale};
         if (cols == kCols) {
             __builtin_prefetch(c + i * c_stride + 2 * kCols, 1);  // two tiles on; past the end only a hint
             put(value_of(i), how, bias, c + i * c_stride, worst);
@@ -97,10 +97,9 @@ inline void show_sums(const DigitSums& of, bool wide, std::uint64_t rows, std::u
     for (std::uint64_t i = 0; i < rows; ++i) {
         for (std::uint64_t j = 0; j < cols; ++j) {
             const std::size_t at = i * kCols + j;
-            const std::int64_t sum =
-                std::int64_t{of.hh[at]} * 65'536 + std::int64_t{of.mid[at]} * 256 + of.ll[at];
-            const std::int64_t lowest = std::int64_t{of.lowest_mid[at]} * 256 + of.lowest_ll[at];
-            out[i * kGroup + j] = wide ? sum * 256 + lowest : sum;
+            std::int64_t sum = std::int64_t{of.hh[at]} * 65'536 + std::int64_t{of.mid[at]} * 256 + of.ll[at];
+            if (wide) sum = sum * 256 + std::int64_t{of.lowest_mid[at]} * 256 + of.lowest_ll[at];
+            out[i * kGroup + j] = sum;
         }
     }
 }
@@ -122,15 +121,16 @@ public:
 
     void multiply() {
         // Chunks of equal length, but the last.
-        constexpr std::uint64_t kMost = Kind::wide ? kMostUnits / 2 : kMostUnits;  // of three planes of A
+        constexpr std::uint64_t kMost =
+            Kind::wide ? kMostUnits / 2 : kMostUnits;  // 24 KiB: three of A's four planes are read
         const std::uint64_t chunks = (units_ + kMost - 1) / kMost;
         const std::uint64_t length = (units_ + chunks - 1) / chunks;
-        const std::uint64_t step = units_ > kDeepUnits ? kDeepRows : kRows;
+        const std::uint64_t step = units_of(x_.depth) > kDeepUnits ? kDeepRows : kRows;
         for (std::uint64_t top = 0; top < x_.rows; top += step) {
             const std::uint64_t bottom = x_.rows - top < step ? x_.rows : top + step;
             for (std::uint64_t u = 0; u < units_; u += length) {
                 const std::uint64_t units = units_ - u < length ? units_ - u : length;
-                // Enough rows beside a unit to finish a tile, if units are as many as that.
+                // So many rows beside a unit that at most four are left for the end.
                 const auto chunk = units >= 6   ? &BlockColumns::chunk<1>
                                    : units >= 3 ? &BlockColumns::chunk<2>
                                    : units == 2 ? &BlockColumns::chunk<4>

@@ -12,7 +12,8 @@ inline constexpr std::size_t kStrips = kGroup / kL;  // of kL lanes each, in a g
 // cannot guess the next. So many rows are fetched ahead, and no more: rows that are a power of two apart
 // share sets of the caches. Those past the end are only hints.
 inline constexpr std::uint64_t kRowsAhead = 16;
-// Of numbers that lie one behind the other a page: a processor's own prefetchers stop at the end of one.
+// Numbers that lie one behind the other are fetched a page ahead: a processor's own prefetchers stop at the
+// end of one.
 inline constexpr std::uint64_t kFloatsAhead = 1024, kLine = 16;
 
 struct UnitBuffers {

@@ -3,16 +3,15 @@
 // inside its namespace, after digits-inl.hpp; `Registers` are the tiles: no guard.
 //
 // Three accumulators: hi · hi, lo · lo, and the two mixed products in one. Four more tiles hold the digits,
-// so that a unit of 64 k takes four loads and four multiplications. A multiplication takes 16 cycles, also
-// when it adds to the accumulator of the one before, and a load of a tile 9 from the first cache and 22 from
-// the second (measured on Intel's Granite Rapids). So the loads are hidden if one operand stays in the first
-// cache: 1,480 of the 1,880 GFLOP/s that multiplications alone reach.
+// so that a unit of 64 k takes four loads and four multiplications. A multiplication takes 17 cycles, also
+// when it adds to the accumulator of the one before, and 22 with a load from the first cache beside it, which
+// is what a core can reach. A load takes 9 cycles from the first cache and 22 from the second, so one of the
+// operands may come from there (decision 108; measured on Intel's Granite Rapids).
 
 static_assert(kRows == 16 && kCols == 16 && kL == 16);
 
 inline constexpr std::size_t kRowBytes = 64;  // of a tile
 inline constexpr std::size_t kTileSums = kRows * kCols;
-static_assert(arithmetic::kMaxProductBlock * 2 * 128 * 128 < (1ULL << 31U));  // the mixed ones in one sum
 
 // The sums of digit products of a tile's outputs.
 struct alignas(64) DigitSums {
@@ -20,9 +19,9 @@ struct alignas(64) DigitSums {
     std::int32_t lowest_mid[kTileSums], lowest_ll[kTileSums];  // of a 24-bit operand A
 };
 
-// Multiplies `units` units of two panels, and adds `from` to the sums unless it is null. `aside(count)` is
-// called twice per unit and does `count` vectors' worth of other work beside the multiplications; all of it
-// is done before `to` is written.
+// Multiplies `units` units of two panels, and adds `from` to the sums unless it is null. `aside()` is called
+// twice per unit and does other work beside the multiplications; `aside.rest()` does what is left of it
+// before `to` is written.
 template <class Aside>
 inline void sum_tile(const std::byte* a, const std::byte* b, std::uint64_t units, const DigitSums* from,
                      const Aside& aside, DigitSums& to) {

@@ -136,14 +136,15 @@ HWY_INLINE bool map1(std::size_t n, const float* x, float* y, const Function& f)
         });
     return watch.good();
 }
-// y[i] = f(a[i], b[i]); y may be a or b.
-template <class Function>
+// y[i] = f(a[i], b[i]); y may be a or b. `kStreams`: b is not the same for many calls.
+template <bool kStreams = true, class Function>
 HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, const Function& f) {
     FiniteWatch watch;
     for_vectors(
         n,
-        [&](std::size_t i)
-            HWY_ATTR { store_ahead(watch.pass(f(load_ahead(a + i), load_ahead(b + i))), y + i); },
+        [&](std::size_t i) HWY_ATTR {
+            store_ahead(watch.pass(f(load_ahead(a + i), kStreams ? load_ahead(b + i) : load(b + i))), y + i);
+        },
         [&](std::size_t i, std::size_t count) HWY_ATTR {
             const V v = f(load_part(a + i, count), load_part(b + i, count));
             store_part(v, y + i, count);
@@ -152,7 +153,8 @@ HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, co
     return watch.good();
 }
 
-// y[i] = f(a[i], b[i], c[i]); y may be any of them. Rows of norms go through it, which a sum has just read.
+// y[i] = f(a[i], b[i], c[i]); y may be any of them. Rows of layer norms go through it, which a
+// sum has just read.
 template <class Function>
 HWY_INLINE bool map3(std::size_t n, const float* a, const float* b, const float* c, float* y,
                      const Function& f) {

@@ -11,8 +11,8 @@ inline bool rms_norm_forward(float epsilon, View x, View gain, Floats y, Floats 
         const float mean_square = row_dot(row, row, n) * inverse;
         const float root = 1.0F / __builtin_sqrtf(mean_square + epsilon);
         const V r = L::set(root);
-        const bool fine = map2(n, row, gain.data(), y.data() + t * n,
-                               [r](V v, V g) HWY_ATTR { return hn::Mul(hn::Mul(v, r), g); });
+        const bool fine = map2<false>(n, row, gain.data(), y.data() + t * n,
+                                      [r](V v, V g) HWY_ATTR { return hn::Mul(hn::Mul(v, r), g); });
         rstd[t] = root;
         good = fine && finite(root) && good;
     }

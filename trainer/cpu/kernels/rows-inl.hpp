@@ -14,7 +14,7 @@ inline bool add_bias(View bias, Floats y) {
     bool good = true;
     for (std::size_t at = 0; at < y.size(); at += n) {
         float* row = y.data() + at;
-        good = map2(n, row, bias.data(), row, [](V p, V q) HWY_ATTR { return hn::Add(p, q); }) && good;
+        good = map2<false>(n, row, bias.data(), row, [](V p, V q) HWY_ATTR { return hn::Add(p, q); }) && good;
     }
     return good;
 }

@@ -2,6 +2,7 @@
 // The guard of integer products: it finds what a faulty multiplier does, and never accuses a sound one.
 #include "trainer/cpu/integer/guard.hpp"
 
+#include <array>
 #include <limits>
 
 #include "contracts/arithmetic/exact_product.hpp"
@@ -78,6 +79,27 @@ TEST_CASE("the guard accuses no sound machine, at any edge of its shapes", "[int
         judged += guard.checked();
     });
     CHECK(judged >= static_cast<std::uint64_t>(assay::test::repeats(10'000)));
+}
+
+TEST_CASE("the guard accuses no sound machine of products that are wide or deep", "[integer]") {
+    ThreadPool one(1);
+    std::uint64_t seed = 0;
+    for (const test::Named& named : test::machines()) {
+        for (const auto& [m, n, k] : {std::array<std::uint64_t, 3>{100, 1100, 70}, {100, 270, 4200}}) {
+            for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
+                for (int repeat = 0; repeat < assay::test::repeats(12); ++repeat) {
+                    GuardedProduct x{m, n, k, {digits, 2}, false};
+                    std::mt19937 random(75);
+                    Operands operands(x, random);
+                    ProductGuard guard(0, ++seed);
+                    operands.p.guard = &guard;
+                    (void)product(*named.machine, operands.p, one);
+                    REQUIRE(guard.checked() == 1U);
+                    REQUIRE(guard.wrong() == 0U);
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("the guard finds one bit that a multiplier turns over, wherever it is", "[integer]") {

@@ -130,14 +130,15 @@ TEST_CASE("exact products of every machine have the bits of the law", "[integer]
     }
 }
 
-// What a machine keeps near is bounded: these products have more columns than that, or deeper ones.
+// What a machine keeps near is bounded: these products have more columns than that, or are deeper.
 TEST_CASE("exact products of many columns, and of deep ones", "[integer]") {
+    const std::array<std::uint64_t, 3> shapes[] = {
+        {33, 1100, 70}, {17, 70, 16384}, {33, 50, 3100}, {100, 270, 4200}, {20, 200, 4000}};
     for (const test::Named& named : test::machines()) {
         std::mt19937 random(74);
         ThreadPool pool(1);
         for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
-            for (const auto& [m, n, k] :
-                 {std::array<std::uint64_t, 3>{33, 1100, 70}, {17, 70, 16384}, {33, 50, 3100}}) {
+            for (const auto& [m, n, k] : shapes) {
                 ProductCase x{m, n, k, {digits, 2, arithmetic::kMaxProductBlock}};
                 x.with_bias = true;
                 check(named, x, random, pool);
@@ -146,6 +147,10 @@ TEST_CASE("exact products of many columns, and of deep ones", "[integer]") {
                 check(named, x, random, pool);
             }
         }
+        // A deep block and a short one, multiplied together.
+        ProductCase x{33, 270, 8192 + 700, {2, 2, 8192}};
+        x.limits.depth = 16384;
+        check(named, x, random, pool);
     }
 }
 
