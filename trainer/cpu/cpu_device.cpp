@@ -85,7 +85,7 @@ void CpuDevice::begin(const program::Program& program, const StepNumbers& number
         arithmetic::rope_table(context_, model.head_dim(), model.rope_theta.value(), rope_cos_, rope_sin_);
         rope_model_ = model;
     }
-    begin_packed_weights();
+    begin_weights();
     begin_watching();
     warm_up();
 }

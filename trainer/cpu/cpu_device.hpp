@@ -72,14 +72,19 @@ private:
     // Linear layers (cpu_linear.cpp).
     [[nodiscard]] static Product shape_of(const program::Program& program, const Operator& one,
                                           std::uint64_t rows);
-    // Weights packed at their first use since begin() (cpu_weights.cpp).
+    // Weights, measured and packed at their first use since begin() (cpu_weights.cpp).
     [[nodiscard]] static bool multiplies_weight(const Operator& one);
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program,
                                                     const Operator& one) const;
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program) const;
-    void begin_packed_weights();
-    // Packs the weight of operator `index` unless that is done; does nothing when weights are not kept.
-    void use_packed_weight(std::uint32_t index, Product& product);
+    [[nodiscard]] static TensorMaxima::Shape weight_shape(const Product& product);
+    [[nodiscard]] std::uint64_t weight_maxima_bytes(const program::Program& program) const;
+    // Of the lanes of the weight that `product` takes; nothing where its sums are cut otherwise.
+    [[nodiscard]] LaneMaxima weight_maxima(const Operator& one, const Product& product);
+    void begin_weights();
+    // Tells `product` the largest magnitudes of operator `index`'s weight, or where it lies packed if weights
+    // are kept.
+    void prepare_weight(std::uint32_t index, Product& product);
     void linear(const GroupCall& call);
     void weight_gradient(const GroupCall& call);
     void column_gradient(const GroupCall& call);
@@ -175,6 +180,8 @@ private:
         bool is_there = false;
     };
     std::vector<PackedWeight> packed_weights_;
+    std::vector<TensorMaxima>
+        weight_maxima_;  // by tensor; known from a weight's first use to the next begin()
     Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
 

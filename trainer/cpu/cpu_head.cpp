@@ -30,7 +30,7 @@ void CpuDevice::head(const GroupCall& call) {
         product.b.data = weight;
         product.c = logits;
         product.a_maxima = row_maxima(forward.operands[0], at);
-        use_packed_weight(place_of(group, Kind::kHead), product);
+        prepare_weight(place_of(group, Kind::kHead), product);
         note(place_of(group, Kind::kHead), multiply(product));
         loss_rows(call, at, count);
         if (input_gradient == nullptr) continue;
@@ -39,7 +39,7 @@ void CpuDevice::head(const GroupCall& call) {
         down.b.data = weight;
         down.c = out(call, *input_gradient, 0) + at * w;
         down.a_maxima = logits_maxima_.of_rows(count);
-        use_packed_weight(place_of(group, Kind::kHeadInputGradient), down);
+        prepare_weight(place_of(group, Kind::kHeadInputGradient), down);
         note(place_of(group, Kind::kHeadInputGradient), multiply(down));
         Product across = shape_of(*program_, *weight_gradient, count);
         across.a.data = logits;
@@ -97,7 +97,7 @@ void CpuDevice::logits(const GroupCall& call) {
     product.a.data = in(call, one, 0) + call.row * width_;
     product.b.data = in(call, one, 1);
     product.c = call.scratch;
-    use_packed_weight(index, product);
+    prepare_weight(index, product);
     note(index, multiply(product));
 }
 

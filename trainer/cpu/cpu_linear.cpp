@@ -56,6 +56,7 @@ std::uint64_t CpuDevice::own_bytes(const program::Program& program, const GroupS
     // Cosines and sines.
     if (model.has_rotary_positions()) kept += sizeof(float) * model.context * model.head_dim();
     if (program.profile != program::Profile::kI16) return kept;
+    kept += weight_maxima_bytes(program);
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {
         const bool of_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient ||
@@ -81,7 +82,7 @@ void CpuDevice::linear(const GroupCall& call) {
     product.c = out(call, one, 0);
     product.a_maxima = row_maxima(one.operands[0]);
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
-    use_packed_weight(index, product);
+    prepare_weight(index, product);
     note(index, multiply(product));
     rows(call, 1);
 }

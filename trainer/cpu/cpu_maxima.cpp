@@ -15,7 +15,8 @@ std::uint64_t count_of_rows(const TensorMaxima::Shape& shape) {
     return (shape.cols + kBlock - 1) / kBlock * shape.rows;
 }
 std::uint64_t count_of_columns(const TensorMaxima::Shape& shape, MaximaOf what) {
-    return what == MaximaOf::kRowsAndColumns ? shape.rows / shape.context * shape.cols : 0;
+    const std::uint64_t sequences = (shape.rows + shape.context - 1) / shape.context;
+    return what == MaximaOf::kRowsAndColumns ? sequences * shape.cols : 0;
 }
 }  // namespace
 
@@ -25,7 +26,7 @@ std::uint64_t TensorMaxima::bytes(const Shape& shape, MaximaOf what) {
 }
 
 void TensorMaxima::prepare(const Shape& shape, MaximaOf what) {
-    ASSAY_CHECK(what != MaximaOf::kNothing && shape.context > 0 && shape.rows % shape.context == 0);
+    ASSAY_CHECK(what != MaximaOf::kNothing && shape.context > 0);
     is_known_ = false;
     shape_ = shape;
     of_rows_.resize(count_of_rows(shape));

@@ -21,9 +21,9 @@ enum class MaximaOf : std::uint8_t { kNothing, kRows, kRowsAndColumns };
 class TensorMaxima {
 public:
     struct Shape {
-        std::uint64_t rows = 0;  ///< whole sequences
+        std::uint64_t rows = 0;
         std::uint64_t cols = 0;
-        std::uint64_t context = 0;  ///< rows of a sequence
+        std::uint64_t context = 0;  ///< rows of a sequence; the last one may be shorter
     };
     /// Bytes that the maxima of a tensor take.
     static std::uint64_t bytes(const Shape& shape, MaximaOf what);
@@ -34,6 +34,7 @@ public:
     /// Declares that all rows have been seen: maxima are valid until prepare() or forget().
     void finish() { is_known_ = true; }
     void forget() { is_known_ = false; }
+    [[nodiscard]] bool is_known() const { return is_known_; }
 
     /// Maxima of rows as lanes, with row `first` as lane 0; nothing if they are not known for exactly `rows`
     /// rows.

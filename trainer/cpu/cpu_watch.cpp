@@ -56,7 +56,14 @@ std::uint64_t CpuDevice::share_columns(const program::Program& program,
         if (watched[id] != MaximaOf::kNothing) widest = std::max(widest, program.tensors[id].cols);
     }
     const bool has_logits = watch_of_logits(program) != MaximaOf::kNothing;
-    return std::max<std::uint64_t>(kMostWatched * widest, has_logits ? program.model.vocabulary : 0);
+    std::uint64_t weight = 0;  // the widest
+    for (const Operator& one : program.operators) {
+        if (program.profile == program::Profile::kI16 && multiplies_weight(one)) {
+            weight = std::max(weight, program.tensors[one.operands[1]].cols);
+        }
+    }
+    return std::max<std::uint64_t>(
+        {kMostWatched * widest, has_logits ? program.model.vocabulary : 0, weight});
 }
 
 std::uint64_t CpuDevice::maxima_bytes(const program::Program& program, const GroupShape& shape) const {
@@ -86,6 +93,8 @@ void CpuDevice::begin_watching() {
 void CpuDevice::forget_tensors() {
     for (TensorMaxima& one : maxima_) one.forget();
     logits_maxima_.forget();
+    for (TensorMaxima& one : weight_maxima_) one.forget();
+    for (PackedWeight& one : packed_weights_) one.is_there = false;
 }
 
 LaneMaxima CpuDevice::row_maxima(TensorId id, std::uint64_t first) const {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights as right sides of products, packed once for all micro-batches of a step or an evaluation. A weight
 // has a form per orientation: the scales of digits run along k. Each is the right side of one operator, so
-// operators are the keys. begin() forgets them all: it stands between an update and every use after it.
+// operators are the keys. The largest magnitudes of its rows scale one form, those of its columns the other;
+// both are found together, in the order in which the weight lies in memory. begin() forgets everything: it
+// stands between an update and every use after it.
+#include <algorithm>
+
+#include "contracts/arithmetic/product_rule.hpp"
 #include "trainer/cpu/cpu_device.hpp"
 
 namespace assay::trainer {
@@ -26,9 +31,47 @@ std::uint64_t CpuDevice::packed_weight_bytes(const program::Program& program) co
     return all;
 }
 
-void CpuDevice::begin_packed_weights() {
+// One of a weight: sums over its rows are cut into blocks, as a product cuts them.
+TensorMaxima::Shape CpuDevice::weight_shape(const Product& product) {
+    const bool lanes_are_columns = product.b.col_stride == 1;
+    return {lanes_are_columns ? product.k : product.n, lanes_are_columns ? product.n : product.k,
+            arithmetic::kMaxProductBlock};
+}
+
+std::uint64_t CpuDevice::weight_maxima_bytes(const program::Program& program) const {
+    std::vector<bool> is_counted(program.tensors.size());
+    std::uint64_t all = 0;
+    for (const Operator& one : program.operators) {
+        if (packed_weight_bytes(program, one) == 0 || is_counted[one.operands[1]]) continue;
+        is_counted[one.operands[1]] = true;
+        all += TensorMaxima::bytes(weight_shape(shape_of(program, one, 1)), MaximaOf::kRowsAndColumns);
+    }
+    return all;
+}
+
+LaneMaxima CpuDevice::weight_maxima(const Operator& one, const Product& product) {
+    constexpr std::size_t kGrain = 16;  // rows: least share of a thread
+    if (product.rule.block != arithmetic::kMaxProductBlock) return {};
+    const TensorMaxima::Shape shape = weight_shape(product);
+    TensorMaxima& found = weight_maxima_[one.operands[1]];
+    if (!found.is_known()) {
+        found.prepare(shape, MaximaOf::kRowsAndColumns);
+        next_share_ = 0;
+        pool_.split(shape.rows, kGrain, [&](std::size_t first, std::size_t last) {
+            TensorMaxima::Share share(found, kernels_, next_share());
+            share.see(product.b.data + first * shape.cols, first, last - first);
+        });
+        found.finish();
+    }
+    return product.b.col_stride == 1 ? found.of_columns(shape.rows) : found.of_rows(shape.rows);
+}
+
+void CpuDevice::begin_weights() {
     packed_weights_.clear();
-    if (!numbers_.keep_weights || products_->pack_b == nullptr) return;
+    if (products_->pack_b == nullptr) return;
+    const std::size_t tensors = program_->tensors.size();
+    if (weight_maxima_.size() < tensors) weight_maxima_ = std::vector<TensorMaxima>(tensors);
+    if (!numbers_.keep_weights) return;
     std::uint64_t next = 0;
     for (const Operator& one : program_->operators) {
         packed_weights_.push_back({next, false});
@@ -37,12 +80,16 @@ void CpuDevice::begin_packed_weights() {
     packed_data_ = packed_memory_.take(next);
 }
 
-void CpuDevice::use_packed_weight(std::uint32_t index, Product& product) {
-    if (packed_weights_.empty()) return;
-    PackedWeight& kept = packed_weights_[index];
-    std::byte* packed = packed_data_ + kept.offset;
-    if (!kept.is_there) products_->pack_b(product, pool_, packed);
-    kept.is_there = true;
+void CpuDevice::prepare_weight(std::uint32_t index, Product& product) {
+    if (products_->pack_b == nullptr) return;
+    PackedWeight* kept = packed_weights_.empty() ? nullptr : &packed_weights_[index];
+    if (kept == nullptr || !kept->is_there) {
+        product.b_maxima = weight_maxima(program_->operators[index], product);
+    }
+    if (kept == nullptr) return;
+    std::byte* packed = packed_data_ + kept->offset;
+    if (!kept->is_there) products_->pack_b(product, pool_, packed);
+    kept->is_there = true;
     product.packed_b = packed;
 }
 

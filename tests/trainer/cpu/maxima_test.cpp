@@ -59,10 +59,10 @@ void require_known(const TensorMaxima& maxima, const Matrix& x, std::uint64_t co
             REQUIRE(rows.data[b * rows.stride + i] == x.largest(i, i + 1, b * kBlock, (b + 1) * kBlock));
         }
     }
-    for (std::uint64_t s = 0; s < x.rows / context; ++s) {
+    for (std::uint64_t s = 0; s * context < x.rows; ++s) {
         for (std::uint64_t j = 0; j < x.cols; ++j) {
             REQUIRE(columns.data[s * columns.stride + j] ==
-                    x.largest(s * context, (s + 1) * context, j, j + 1));
+                    x.largest(s * context, std::min(x.rows, (s + 1) * context), j, j + 1));
         }
     }
 }
@@ -73,8 +73,9 @@ TEST_CASE("largest magnitudes are those of the tensor wherever threads cut its r
         INFO(to_text(target));
         const Kernels& table = kernels(target);
         TensorMaxima maxima;
-        // Twice of more rows, then of fewer, and of other columns.
-        const std::pair<std::uint64_t, std::uint64_t> shapes[] = {{21, 19}, {21, 19}, {7, 19}, {14, 40}};
+        // Twice of more rows, then of fewer, of other columns, and with a last sequence that is shorter.
+        const std::pair<std::uint64_t, std::uint64_t> shapes[] = {{21, 19}, {21, 19}, {7, 19},
+                                                                  {14, 40}, {23, 19}, {5, 19}};
         unsigned seed = 1;
         for (const auto& [rows, cols] : shapes) {
             const std::uint64_t context = 7;
@@ -209,7 +210,48 @@ std::vector<float> product_of_changed(Device& device, float number, const SeenAr
 
 // So large that by the scale from before it would not fit 16 bits.
 constexpr float kLarge = 1e6F;
+
+// What the input gradient of a linear layer writes, when a number of the weight is changed after the layer
+// itself has used it.
+std::vector<float> gradient_by_changed_weight(Device& device, bool keep_weights) {
+    program::JobSpec spec = test::small_jobs().back();
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    std::uint32_t gradient = 0, layer = 0;
+    while (program.operators[gradient].kind != program::OperatorKind::kLinearInputGradient) ++gradient;
+    const program::TensorId weight = program.operators[gradient].operands[1];
+    const program::TensorId output = program.operators[gradient].outputs[0];
+    while (program.operators[layer].kind != program::OperatorKind::kLinear ||
+           program.operators[layer].operands[1] != weight) {
+        ++layer;
+    }
+    REQUIRE(layer < gradient);
+    PlanChoice choice{2};
+    choice.grouping = Grouping::kOperators;
+    choice.keep_weights = keep_weights;
+    Executor executor(program, device, plan_allocation(program, device, choice, 2));
+    program::SlotArrays state = test::initial_state(spec);
+    AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
+    std::vector<float> found(2 * spec.model.context * program.tensors[output].cols);
+    executor.run_each(gradient, program::Schedule(spec.train).at(0, 0), test::batch_of(spec, 2, 3),
+                      adopted.at(), [&](const Executor::Ran& ran) {
+                          if (ran.index == layer) executor.write(weight, 0, kLarge);
+                          if (ran.index == gradient) executor.read(output, found);
+                      });
+    return found;
+}
 }  // namespace
+
+TEST_CASE("a weight that the host changes is in what its next product multiplies", "[trainer]") {
+    ReferenceDevice law;
+    const std::vector<float> expected = gradient_by_changed_weight(law, false);
+    for (const Target target : test::all_targets()) {
+        for (const bool keep_weights : {false, true}) {
+            INFO(to_text(target) << ", keep_weights " << keep_weights);
+            CpuDevice device(target, 2, nullptr);
+            CHECK(test::same(expected, gradient_by_changed_weight(device, keep_weights)));
+        }
+    }
+}
 
 TEST_CASE("a number that the host changes is in what the next product multiplies", "[trainer]") {
     ReferenceDevice law;

@@ -269,6 +269,7 @@ std::uint64_t packed_b_bytes(const Machine& machine, const Product& p) {
 void pack_b(const Machine& machine, const Product& p, ThreadPool& pool, std::byte* memory) {
     if (p.n == 0 || p.k == 0) return;
     Side side = whole_b(machine, p);
+    side.maxima = p.b_maxima;
     const std::uint64_t blocks = blocks_of(p);
     side.place(memory, blocks);
     side.go_to(0);

@@ -307,7 +307,7 @@ inline void largest_of_rows(std::size_t cols, std::size_t stride, const float* x
         [&](std::size_t j) HWY_ATTR {
             VI across = hn::LoadU(DI(), column + j);
             for (std::size_t i = 0; i < kRows; ++i) {
-                const VI bits = hn::And(L::bits(load(x + i * stride + j)), magnitude);
+                const VI bits = hn::And(L::bits(load_ahead(x + i * stride + j)), magnitude);
                 most[i] = hn::Max(most[i], bits);
                 across = hn::Max(across, bits);
             }
