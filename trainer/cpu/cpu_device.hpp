@@ -55,6 +55,7 @@ protected:
     void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
     void forget_adopted() override { moderate_ = {}; }
     void forget_tensors() override;
+    void forget_weights() override;
 
 private:
     using Operator = program::Operator;
@@ -77,9 +78,12 @@ private:
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program,
                                                     const Operator& one) const;
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program) const;
+    // Whether a program has products by both forms of its weights.
+    [[nodiscard]] static bool uses_both_forms(const program::Program& program);
     [[nodiscard]] static TensorMaxima::Shape weight_shape(const Product& product);
     [[nodiscard]] std::uint64_t weight_maxima_bytes(const program::Program& program) const;
-    // Of the lanes of the weight that `product` takes; nothing where its sums are cut otherwise.
+    // Largest magnitudes of the lanes in which `product` takes the weight; nothing where it cuts its sums
+    // otherwise, or where nothing would use them a second time.
     [[nodiscard]] LaneMaxima weight_maxima(const Operator& one, const Product& product);
     void begin_weights();
     // Tells `product` the largest magnitudes of operator `index`'s weight, or where it lies packed if weights
@@ -180,8 +184,8 @@ private:
         bool is_there = false;
     };
     std::vector<PackedWeight> packed_weights_;
-    std::vector<TensorMaxima>
-        weight_maxima_;  // by tensor; known from a weight's first use to the next begin()
+    // By tensor; known from a weight's first use to the next begin(), or write() by the host.
+    std::vector<TensorMaxima> weight_maxima_;
     Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
 

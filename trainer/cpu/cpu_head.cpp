@@ -70,6 +70,7 @@ void CpuDevice::loss_rows(const GroupCall& call, std::uint64_t at, std::uint64_t
     float* const logits = call.scratch;
     float* const losses = logits + call.head_rows * v;
     const std::uint32_t index = place_of(call.group, Kind::kLossTokens);
+    ASSAY_CHECK(!is_watched || count % context_ == 0);
     if (is_watched) logits_maxima_.prepare({count, v, context_}, logits_watch_);
     next_share_ = 0;
     pool_.split(count, kGrain, [&](std::size_t first, std::size_t last) {

@@ -56,7 +56,6 @@ std::uint64_t CpuDevice::own_bytes(const program::Program& program, const GroupS
     // Cosines and sines.
     if (model.has_rotary_positions()) kept += sizeof(float) * model.context * model.head_dim();
     if (program.profile != program::Profile::kI16) return kept;
-    kept += weight_maxima_bytes(program);
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {
         const bool of_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient ||

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorMaxima holds the largest magnitudes of the rows and columns of a tensor. The operator that writes the
-// tensor finds them while its rows are in the cache. Exact-integer products scale their operands by them
-// (contracts/arithmetic/exact_product.hpp), and so need not read the tensor a second time.
+// TensorMaxima holds the largest magnitudes of the rows and columns of a tensor. Exact-integer products scale
+// their operands by them (contracts/arithmetic/exact_product.hpp), and so need not read the tensor a second
+// time. Those of activations and their gradients are found by the operator that writes them, while its rows
+// are in the cache; those of a weight in one pass for both of its forms.
 //
-// A column has one maximum for each sequence, since weight gradients cut their sums there. A row has one for
-// each kMaxProductBlock of its numbers, as linear layers cut theirs.
+// A column has one maximum for each sequence, since weight gradients cut their sums there; of a weight for
+// each block of rows. A row has one for each kMaxProductBlock of its numbers, as linear layers cut theirs.
 #pragma once
 
 #include <cstdint>

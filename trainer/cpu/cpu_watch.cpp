@@ -57,9 +57,9 @@ std::uint64_t CpuDevice::share_columns(const program::Program& program,
     }
     const bool has_logits = watch_of_logits(program) != MaximaOf::kNothing;
     std::uint64_t weight = 0;  // the widest
-    for (const Operator& one : program.operators) {
-        if (program.profile == program::Profile::kI16 && multiplies_weight(one)) {
-            weight = std::max(weight, program.tensors[one.operands[1]].cols);
+    if (program.profile == program::Profile::kI16 && uses_both_forms(program)) {
+        for (const Operator& one : program.operators) {
+            if (multiplies_weight(one)) weight = std::max(weight, program.tensors[one.operands[1]].cols);
         }
     }
     return std::max<std::uint64_t>(
@@ -67,6 +67,7 @@ std::uint64_t CpuDevice::share_columns(const program::Program& program,
 }
 
 std::uint64_t CpuDevice::maxima_bytes(const program::Program& program, const GroupShape& shape) const {
+    if (program.profile != program::Profile::kI16) return 0;
     const std::vector<MaximaOf> all = watched(program);
     const std::uint64_t context = program.model.context;
     std::uint64_t bytes =
@@ -75,7 +76,7 @@ std::uint64_t CpuDevice::maxima_bytes(const program::Program& program, const Gro
     for (TensorId id = 0; id < all.size(); ++id) {
         bytes += TensorMaxima::bytes({shape.sequences * context, program.tensors[id].cols, context}, all[id]);
     }
-    return bytes;
+    return bytes + weight_maxima_bytes(program);
 }
 
 void CpuDevice::begin_watching() {
@@ -93,8 +94,6 @@ void CpuDevice::begin_watching() {
 void CpuDevice::forget_tensors() {
     for (TensorMaxima& one : maxima_) one.forget();
     logits_maxima_.forget();
-    for (TensorMaxima& one : weight_maxima_) one.forget();
-    for (PackedWeight& one : packed_weights_) one.is_there = false;
 }
 
 LaneMaxima CpuDevice::row_maxima(TensorId id, std::uint64_t first) const {

@@ -2,8 +2,8 @@
 // Weights as right sides of products, packed once for all micro-batches of a step or an evaluation. A weight
 // has a form per orientation: the scales of digits run along k. Each is the right side of one operator, so
 // operators are the keys. The largest magnitudes of its rows scale one form, those of its columns the other;
-// both are found together, in the order in which the weight lies in memory. begin() forgets everything: it
-// stands between an update and every use after it.
+// both are found together, in the order in which the weight lies in memory. begin() forgets everything, for
+// it stands between an update and every use after it, and so does a write by the host.
 #include <algorithm>
 
 #include "contracts/arithmetic/product_rule.hpp"
@@ -31,7 +31,12 @@ std::uint64_t CpuDevice::packed_weight_bytes(const program::Program& program) co
     return all;
 }
 
-// One of a weight: sums over its rows are cut into blocks, as a product cuts them.
+bool CpuDevice::uses_both_forms(const program::Program& program) {
+    const auto is_gradient = [](const Operator& one) { return one.kind == Kind::kHeadInputGradient; };
+    return std::any_of(program.operators.begin(), program.operators.end(), is_gradient);
+}
+
+// The shape of a weight's maxima. Its "sequences" are the blocks into which products cut sums over its rows.
 TensorMaxima::Shape CpuDevice::weight_shape(const Product& product) {
     const bool lanes_are_columns = product.b.col_stride == 1;
     return {lanes_are_columns ? product.k : product.n, lanes_are_columns ? product.n : product.k,
@@ -39,6 +44,7 @@ TensorMaxima::Shape CpuDevice::weight_shape(const Product& product) {
 }
 
 std::uint64_t CpuDevice::weight_maxima_bytes(const program::Program& program) const {
+    if (!uses_both_forms(program)) return 0;
     std::vector<bool> is_counted(program.tensors.size());
     std::uint64_t all = 0;
     for (const Operator& one : program.operators) {
@@ -50,27 +56,35 @@ std::uint64_t CpuDevice::weight_maxima_bytes(const program::Program& program) co
 }
 
 LaneMaxima CpuDevice::weight_maxima(const Operator& one, const Product& product) {
-    constexpr std::size_t kGrain = 16;  // rows: least share of a thread
-    if (product.rule.block != arithmetic::kMaxProductBlock) return {};
+    constexpr std::uint64_t kShare = 1U << 16;  // floats: least share of a thread
+    if (product.rule.block != arithmetic::kMaxProductBlock || !uses_both_forms(*program_)) return {};
     const TensorMaxima::Shape shape = weight_shape(product);
     TensorMaxima& found = weight_maxima_[one.operands[1]];
     if (!found.is_known()) {
         found.prepare(shape, MaximaOf::kRowsAndColumns);
         next_share_ = 0;
-        pool_.split(shape.rows, kGrain, [&](std::size_t first, std::size_t last) {
-            TensorMaxima::Share share(found, kernels_, next_share());
-            share.see(product.b.data + first * shape.cols, first, last - first);
-        });
+        pool_.split(shape.rows, std::max<std::uint64_t>(1, kShare / shape.cols),
+                    [&](std::size_t first, std::size_t last) {
+                        TensorMaxima::Share share(found, kernels_, next_share());
+                        share.see(product.b.data + first * shape.cols, first, last - first);
+                    });
         found.finish();
     }
     return product.b.col_stride == 1 ? found.of_columns(shape.rows) : found.of_rows(shape.rows);
 }
 
+void CpuDevice::forget_weights() {
+    for (TensorMaxima& one : weight_maxima_) one.forget();
+    for (PackedWeight& one : packed_weights_) one.is_there = false;
+}
+
 void CpuDevice::begin_weights() {
     packed_weights_.clear();
+    forget_weights();
     if (products_->pack_b == nullptr) return;
     const std::size_t tensors = program_->tensors.size();
-    if (weight_maxima_.size() < tensors) weight_maxima_ = std::vector<TensorMaxima>(tensors);
+    if (uses_both_forms(*program_) && weight_maxima_.size() < tensors)
+        weight_maxima_ = std::vector<TensorMaxima>(tensors);
     if (!numbers_.keep_weights) return;
     std::uint64_t next = 0;
     for (const Operator& one : program_->operators) {

@@ -36,7 +36,7 @@ public:
 
     [[nodiscard]] std::size_t threads() const;
 
-    /// Calls work(first, last) for ranges that cover [0, count) once, at most one per thread, cut at
+    /// Calls work(first, last) for ranges that cover [0, count) once, no more of them than threads, cut at
     /// multiples of `grain`. Returns when all are done. `work` must not throw. Not re-entrant.
     void split(std::size_t count, std::size_t grain, RangeWork work);
 

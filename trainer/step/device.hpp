@@ -60,7 +60,7 @@ struct GroupShape {
 struct StepNumbers {
     std::uint64_t tokens = 0;  ///< target tokens of the whole step or evaluation
     arithmetic::AdamWCoefficients coefficients;
-    bool keep_weights = false;  ///< as GroupShape had it in own_bytes(); weights change only in the update
+    bool keep_weights = false;  ///< as GroupShape had it in own_bytes()
     /// The gradient that the embedding gives a tied matrix has one row for each different token of the step.
     bool compact_embedding = false;
 };
@@ -147,7 +147,8 @@ public:
 
     // Steps and evaluations.
 
-    /// Begins a step or an evaluation of `program`, which must live until it ends. Throws std::bad_alloc.
+    /// Begins a step or an evaluation of `program`, which must live until it ends. Until then parameters
+    /// change only in the update and by write(). Throws std::bad_alloc.
     virtual void begin(const program::Program& program, const StepNumbers& numbers) = 0;
     /// Copies the tokens to work on: whole sequences of T+1 ids below the vocabulary. A step loads all of its
     /// sequences at once.

@@ -39,6 +39,7 @@ void HostDevice::read(const float* from, std::span<float> to) {
 
 void HostDevice::write(float* to, std::span<const float> from) {
     forget_tensors();
+    forget_weights();
     std::copy(from.begin(), from.end(), to);
 }
 

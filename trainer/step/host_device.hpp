@@ -50,8 +50,11 @@ protected:
     /// Calls work(first, last) on ranges that cover [0, count) once, cut at multiples of `grain`, on the
     /// device's threads. `work` must not throw.
     virtual void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) = 0;
-    /// Called when the host has changed numbers of tensors.
+    /// Called when the host has changed numbers of tensors, which are no parameters where it sets them to
+    /// zero.
     virtual void forget_tensors() {}
+    /// Called when it may have changed parameters.
+    virtual void forget_weights() {}
     /// Called when adopted arrays may hold other numbers than the last step left there.
     virtual void forget_adopted() {}
 

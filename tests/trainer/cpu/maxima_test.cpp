@@ -211,31 +211,42 @@ std::vector<float> product_of_changed(Device& device, float number, const SeenAr
 // So large that by the scale from before it would not fit 16 bits.
 constexpr float kLarge = 1e6F;
 
-// What the input gradient of a linear layer writes, when a number of the weight is changed after the layer
-// itself has used it.
-std::vector<float> gradient_by_changed_weight(Device& device, bool keep_weights) {
+enum class Change : std::uint8_t { kByWrite, kBehind, kNone };
+
+// What is read after a number of a linear layer's weight was changed behind the layer's first product: its
+// input gradient, which takes the weight's other form, or with `again` the layer's own product of the next
+// micro-batch.
+std::vector<float> product_by_changed_weight(Device& device, Change change, bool again, bool keep_weights) {
     program::JobSpec spec = test::small_jobs().back();
+    REQUIRE(spec.profile == program::Profile::kI16);
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     std::uint32_t gradient = 0, layer = 0;
     while (program.operators[gradient].kind != program::OperatorKind::kLinearInputGradient) ++gradient;
     const program::TensorId weight = program.operators[gradient].operands[1];
-    const program::TensorId output = program.operators[gradient].outputs[0];
     while (program.operators[layer].kind != program::OperatorKind::kLinear ||
            program.operators[layer].operands[1] != weight) {
         ++layer;
     }
     REQUIRE(layer < gradient);
-    PlanChoice choice{2};
+    const std::uint32_t asked = again ? layer : gradient;
+    const program::TensorId output = program.operators[asked].outputs[0];
+    PlanChoice choice{1};
     choice.grouping = Grouping::kOperators;
     choice.keep_weights = keep_weights;
     Executor executor(program, device, plan_allocation(program, device, choice, 2));
     program::SlotArrays state = test::initial_state(spec);
     AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
-    std::vector<float> found(2 * spec.model.context * program.tensors[output].cols);
+    std::vector<float> found(spec.model.context * program.tensors[output].cols);
     executor.run_each(gradient, program::Schedule(spec.train).at(0, 0), test::batch_of(spec, 2, 3),
                       adopted.at(), [&](const Executor::Ran& ran) {
-                          if (ran.index == layer) executor.write(weight, 0, kLarge);
-                          if (ran.index == gradient) executor.read(output, found);
+                          if (ran.index == layer && ran.first == 0) {
+                              if (change == Change::kByWrite) executor.write(weight, 0, kLarge);
+                              if (change == Change::kBehind) {
+                                  state.parameters[program.parameters[weight].offset] = kLarge;
+                              }
+                          }
+                          if (ran.index == asked && ran.first == (again ? 1U : 0U))
+                              executor.read(output, found);
                       });
     return found;
 }
@@ -243,12 +254,30 @@ std::vector<float> gradient_by_changed_weight(Device& device, bool keep_weights)
 
 TEST_CASE("a weight that the host changes is in what its next product multiplies", "[trainer]") {
     ReferenceDevice law;
-    const std::vector<float> expected = gradient_by_changed_weight(law, false);
+    for (const bool again : {false, true}) {
+        const std::vector<float> expected = product_by_changed_weight(law, Change::kByWrite, again, false);
+        CHECK_FALSE(test::same(expected, product_by_changed_weight(law, Change::kNone, again, false)));
+        for (const Target target : test::all_targets()) {
+            for (const bool keep_weights : {false, true}) {
+                INFO(to_text(target) << ", keep_weights " << keep_weights << ", again " << again);
+                CpuDevice device(target, 2, nullptr);
+                CHECK(test::same(expected,
+                                 product_by_changed_weight(device, Change::kByWrite, again, keep_weights)));
+            }
+        }
+    }
+}
+
+TEST_CASE("both forms of a weight are scaled by what one pass over it has found", "[trainer]") {
+    // So a number that gets there behind the device's back has not the scale that it needs.
+    ReferenceDevice law;
+    const std::vector<float> expected = product_by_changed_weight(law, Change::kBehind, false, false);
     for (const Target target : test::all_targets()) {
         for (const bool keep_weights : {false, true}) {
             INFO(to_text(target) << ", keep_weights " << keep_weights);
-            CpuDevice device(target, 2, nullptr);
-            CHECK(test::same(expected, gradient_by_changed_weight(device, keep_weights)));
+            CpuDevice device(target, 1, nullptr);
+            CHECK_FALSE(test::same(expected,
+                                   product_by_changed_weight(device, Change::kBehind, false, keep_weights)));
         }
     }
 }

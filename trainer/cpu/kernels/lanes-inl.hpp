@@ -136,7 +136,7 @@ HWY_INLINE bool map1(std::size_t n, const float* x, float* y, const Function& f)
         });
     return watch.good();
 }
-// y[i] = f(a[i], b[i]); y may be a or b. `kStreams`: b is not the same for many calls.
+// y[i] = f(a[i], b[i]); y may be a or b. `kStreams` false: b is the same for many calls, and so in the cache.
 template <bool kStreams = true, class Function>
 HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, const Function& f) {
     FiniteWatch watch;

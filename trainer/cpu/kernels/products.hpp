@@ -43,7 +43,7 @@ struct Product {
     arithmetic::ProductRule rule = {};
     const float* bias = nullptr;  ///< n numbers or null: stores c[i,j] + bias[j], with one more rounding
     const std::byte* packed_b = nullptr;  ///< null, or pack_b()'s result for a product of this n, k and rule
-    /// Profile i16: maxima of a and b, if the operator that wrote them found them; saves reading the operand
+    /// Profile i16: maxima of a and b, if they are known; saves reading the operand
     /// for them. REQUIRES right values where set. Those of a packed b are ignored.
     LaneMaxima a_maxima = {};
     LaneMaxima b_maxima = {};

@@ -87,9 +87,9 @@ TEST_CASE("the guard accuses no sound machine of products that are wide or deep"
     for (const test::Named& named : test::machines()) {
         for (const auto& [m, n, k] : {std::array<std::uint64_t, 3>{100, 1100, 70}, {100, 270, 4200}}) {
             for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
+                std::mt19937 random(75);
                 for (int repeat = 0; repeat < assay::test::repeats(12); ++repeat) {
-                    GuardedProduct x{m, n, k, {digits, 2}, false};
-                    std::mt19937 random(75);
+                    const GuardedProduct x{m, n, k, {digits, 2}, false};
                     Operands operands(x, random);
                     ProductGuard guard(0, ++seed);
                     operands.p.guard = &guard;
