@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ThreadPool is a fixed number of threads that share the outputs of an operator. Distributing work allocates
-// nothing, and while work keeps coming no thread sleeps. Each thread begins with the same part of the work,
-// first to last, so that what an operator wrote is in the cache of the core that the next one reads it on.
+// nothing, and while work keeps coming no thread sleeps. Each thread begins with a part of the work of its
+// own, the same one each time, so that an operator finds what the one before it wrote in its own core's
+// cache.
 #pragma once
 
 #include <cstddef>

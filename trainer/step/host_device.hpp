@@ -50,10 +50,9 @@ protected:
     /// Calls work(first, last) on ranges that cover [0, count) once, cut at multiples of `grain`, on the
     /// device's threads. `work` must not throw.
     virtual void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) = 0;
-    /// Called when the host has changed numbers of tensors, which are no parameters where it sets them to
-    /// zero.
+    /// Called when the host has written or zeroed numbers of tensors.
     virtual void forget_tensors() {}
-    /// Called when it may have changed parameters.
+    /// Called when it has written numbers, which may be parameters. What it zeroes is none.
     virtual void forget_weights() {}
     /// Called when adopted arrays may hold other numbers than the last step left there.
     virtual void forget_adopted() {}

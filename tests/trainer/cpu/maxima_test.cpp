@@ -168,11 +168,16 @@ private:
     std::unique_ptr<Arena> heap_ = make_heap_arena();
 };
 
+program::JobSpec job_of_integers() {
+    program::JobSpec spec = test::small_jobs().back();
+    REQUIRE(spec.profile == program::Profile::kI16);
+    return spec;
+}
+
 // The rows that the first product of a step writes, when a number of what it multiplies is changed as soon as
 // it is written: through the device or, where `arena` has given it its memory, behind its back.
 std::vector<float> product_of_changed(Device& device, float number, const SeenArena* arena = nullptr) {
-    program::JobSpec spec = test::small_jobs().back();
-    REQUIRE(spec.profile == program::Profile::kI16);
+    const program::JobSpec spec = job_of_integers();
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     std::uint32_t product = 0, writer = 0;
     while (program.operators[product].kind != program::OperatorKind::kLinear) ++product;
@@ -217,8 +222,7 @@ enum class Change : std::uint8_t { kByWrite, kBehind, kNone };
 // input gradient, which takes the weight's other form, or with `again` the layer's own product of the next
 // micro-batch.
 std::vector<float> product_by_changed_weight(Device& device, Change change, bool again, bool keep_weights) {
-    program::JobSpec spec = test::small_jobs().back();
-    REQUIRE(spec.profile == program::Profile::kI16);
+    const program::JobSpec spec = job_of_integers();
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     std::uint32_t gradient = 0, layer = 0;
     while (program.operators[gradient].kind != program::OperatorKind::kLinearInputGradient) ++gradient;

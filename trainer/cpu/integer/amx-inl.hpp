@@ -13,4 +13,5 @@ inline constexpr std::size_t kCols = 16;
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply_amx-inl.hpp"
+#include "trainer/cpu/integer/machine-inl.hpp"
 // clang-format on

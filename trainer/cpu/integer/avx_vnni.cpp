@@ -32,6 +32,7 @@ inline void dot_bytes(I& sum, I a, I b) { asm("%{vex%} vpdpbusd %2, %1, %0" : "+
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
+#include "trainer/cpu/integer/machine-inl.hpp"
 // clang-format on
 
 }  // namespace avx_vnni

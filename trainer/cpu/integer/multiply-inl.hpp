@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop over tiles of instruction sets that multiply vectors: their sums become outputs, by one rounding
 // and the scale of row and column, while a tile is still in the cache (finish-inl.hpp). Included once per
-// target inside its namespace, last: no guard.
+// target inside its namespace, after the others: no guard.
 
 // A region of outputs keeps its sums while the loop goes over k, so that its operands stay in the caches: a
 // chunk of a panel of B in the first, a stretch of all panels of the region in the second.
@@ -202,11 +202,4 @@ inline bool multiply(const ProductTile& x) {
         }
     }
     return largest(worst) < 0x7f800000;
-}
-
-inline const Machine& machine() {
-    static constexpr Machine kMachine{kRows,       kCols,       a_panel_bytes, b_panel_bytes,
-                                      exponents_a, exponents_b, exponents_of,  pack_a,
-                                      pack_b,      multiply,    sizeof(Region)};
-    return kMachine;
 }

@@ -2,7 +2,7 @@
 // The loop over tiles of AMX. A panel of A stays in the first cache, a chunk of k at a time, while panels of
 // B stream from the second. So a row of outputs is written from left to right, which the processor's
 // prefetchers follow. A tile's sums become outputs a row at a time, beside the multiplications of the next
-// tile. Included once per target inside its namespace, last: no guard.
+// tile. Included once per target inside its namespace, after the others: no guard.
 //
 // The second cache, 2 MiB, keeps whole panels of B for all rows. Of deep blocks too few would fit, and A
 // would be read again for each few of them: it keeps only a chunk of k, of more panels, while the sums of 96
@@ -231,11 +231,4 @@ inline bool multiply(const ProductTile& x) {
     }
     Registers::leave();
     return largest(worst) < 0x7f800000;
-}
-
-inline const Machine& machine() {
-    static constexpr Machine kMachine{kRows,       kCols,       a_panel_bytes, b_panel_bytes,
-                                      exponents_a, exponents_b, exponents_of,  pack_a,
-                                      pack_b,      multiply,    sizeof(Region)};
-    return kMachine;
 }

@@ -33,6 +33,7 @@ inline void dot_pairs(I& sum, I a, I b) {
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
+#include "trainer/cpu/integer/machine-inl.hpp"
 // clang-format on
 
 }  // namespace neon

@@ -177,9 +177,8 @@ void pack_lanes(const Machine& machine, const Side& side, const Depths& depths, 
 void pack(const Machine& machine, const Side& side, const Depths& depths, ThreadPool& pool) {
     const std::uint64_t step = lanes_of_task(side, depths, pool.threads());
     const std::uint64_t lanes = (side.count + step - 1) / step;
-    pool.deal(lanes * depths.blocks, 1, [&](std::size_t from, std::size_t to) {
-        for (std::size_t task = from; task < to; ++task) pack_lanes(machine, side, depths, step, task);
-    });
+    pool.deal_tasks(lanes * depths.blocks,
+                    [&](std::size_t, std::size_t task) { pack_lanes(machine, side, depths, step, task); });
 }
 
 // A region of sums for each thread that may have a task: none is smaller than a group of either side.

@@ -6,7 +6,7 @@
 // so that a unit of 64 k takes four loads and four multiplications. A multiplication takes 17 cycles, also
 // when it adds to the accumulator of the one before, and 22 with a load from the first cache beside it, which
 // is what a core can reach. A load takes 9 cycles from the first cache and 22 from the second, so one of the
-// operands may come from there (decision 108; measured on Intel's Granite Rapids).
+// operands may come from there (decision 108; measured on an Intel Xeon).
 
 static_assert(kRows == 16 && kCols == 16 && kL == 16);
 

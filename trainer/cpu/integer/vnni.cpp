@@ -31,6 +31,7 @@ inline constexpr std::size_t kWideRows = 3;
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
+#include "trainer/cpu/integer/machine-inl.hpp"
 // clang-format on
 }  // namespace vnni_runs
 
@@ -50,6 +51,7 @@ inline void dot_bytes(I& sum, I a, I b) { asm("vpdpbusd %2, %1, %0" : "+v"(sum) 
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
+#include "trainer/cpu/integer/machine-inl.hpp"
 // clang-format on
 }  // namespace vnni_bytes
 

@@ -49,6 +49,7 @@ inline void move_upper(I& sum, std::int32_t* high) {
 #include "trainer/cpu/integer/pack-inl.hpp"
 #include "trainer/cpu/integer/finish-inl.hpp"
 #include "trainer/cpu/integer/multiply-inl.hpp"
+#include "trainer/cpu/integer/machine-inl.hpp"
 // clang-format on
 
 // A wrong energy costs time if it is too large, and a sum, which is judged, if it is too small.
