@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands as two planes of digits in single bytes, for instructions that multiply signed bytes.
 //
-// A unit of A: kRows rows of kUnit high digits, then the same for low digits. A unit of B: for each four k
-// the high digits of kCols columns, then the same for low digits. The bytes of four k have the order k, k +
-// 2, k + 1, k + 3 on both sides. Included once per target inside its namespace, between lanes and pack: no
-// guard.
+// A unit of A: kRows rows of kUnit high digits, then the same for low digits. The lowest digits of a 24-bit
+// operand A are kRows rows of kUnit a unit. A unit of B: for each four k the high digits of kCols columns,
+// then the same for low digits. The bytes of four k have the order k, k + 2, k + 1, k + 3 on both sides.
+// Included once per target inside its namespace, between lanes and pack: no guard.
 
 inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 2;
+inline constexpr std::uint64_t kUnitBytesLowest = kRows * kUnit;
 inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 2;
 inline constexpr std::uint64_t kLowAtA = kRows * kUnit;  // where the low digits of a unit start
 inline constexpr std::uint64_t kLowAtB = kCols * kUnit;
@@ -35,10 +36,10 @@ inline void emit_upper(const std::int32_t* numbers, std::byte* panel, std::uint6
                        std::uint64_t row) {
     emit_a(numbers, panel, units, unit, row);
 }
-// These numbers are single digits; the high ones, all 0, are neither written nor read.
+// These numbers are single digits.
 inline void emit_lower(const std::int32_t* numbers, std::byte* panel, std::uint64_t /*units*/,
                        std::uint64_t unit, std::uint64_t row) {
-    std::byte* out = panel + unit * kUnitBytesA + kLowAtA + row * kUnit;
+    std::byte* out = panel + unit * kUnitBytesLowest + row * kUnit;
 #pragma GCC unroll 8
     for (std::size_t v = 0; v < kUnit / 2; v += 2 * kL) {
         store_bytes(out + v * 2, load(numbers + v), load(numbers + v + kL));

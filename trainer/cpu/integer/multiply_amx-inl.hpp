@@ -49,19 +49,18 @@ struct Remainder {
             const auto [hi, lo] = split_sum(hh, mid, ll);
             return Kind::is_short ? finish<true>(hi, lo, exponent) : finish_split(hi, lo, exponent);
         }
-        const I lowest_mid = load(digits.lowest_mid + at), lowest_ll = load(digits.lowest_ll + at);
+        const I lowest = load(digits.lowest + at);
         if constexpr (Kind::is_short) {
-            const auto [hi, lo] = split_sum24(hh, mid, add(ll, lowest_mid), lowest_ll);
+            const auto [hi, lo] = split_sum24(hh, mid, ll, lowest);
             return finish_short24(hi, lo, exponent);
         }
         const auto [hi, lo] = split_sum(hh, mid, ll);
-        const auto [hi0, lo0] = split_sum(set(0), lowest_mid, lowest_ll);
-        return finish24(hi, lo, hi0, lo0, exponent);
+        return finish24(hi, lo, set(0), lowest, exponent);
     }
     [[gnu::always_inline]] void put_row(std::size_t i, std::uint64_t cols) {
         const Finish how{Kind::from_zero, Kind::last, scale};
         if (cols == kCols) {
-            __builtin_prefetch(c + i * c_stride + 2 * kCols, 1);  // two tiles on; past the end only a hint
+            __builtin_prefetch(c + i * c_stride + 2 * kCols, 0, 2);  // two tiles on; past the end only a hint
             put(value_of(i), how, bias, c + i * c_stride, worst);
         } else {
             put_some(value_of(i), cols, how, bias, c + i * c_stride, worst);
@@ -83,11 +82,38 @@ struct Remainder {
     }
 };
 
-// What sum_tile() does beside multiplications: `kCount` rows twice per unit.
+// Memory that will be read soon and comes into the second cache meanwhile, a few lines at a call.
+class Fetch {
+public:
+    Fetch() = default;
+    Fetch(const std::byte* first, std::uint64_t bytes, std::uint64_t calls)
+        : at_(first), end_(first + bytes), lines_((bytes / kRowBytes + calls - 1) / calls) {}
+    [[gnu::always_inline]] void operator()() {
+        for (std::uint64_t i = 0; i < lines_ && at_ < end_; ++i, at_ += kRowBytes) {
+            __builtin_prefetch(at_, 0, 2);
+        }
+    }
+
+private:
+    const std::byte* at_ = nullptr;
+    const std::byte* end_ = nullptr;
+    std::uint64_t lines_ = 0;
+};
+
+// What sum_tile() does beside multiplications: twice per unit it finishes `kCount` rows, and fetches what the
+// next chunks read of A and B.
 template <class Kind, std::size_t kCount>
-struct RowsAside {
+struct Aside {
     Remainder<Kind>& of;
-    void operator()() const { of.template do_rows<kCount>(); }
+    Fetch& a;
+    Fetch& lowest;
+    Fetch& b;
+    [[gnu::always_inline]] void operator()() const {
+        of.template do_rows<kCount>();
+        a();
+        if constexpr (Kind::wide) lowest();
+        b();
+    }
     void rest() const { of.do_all(); }
 };
 
@@ -98,7 +124,7 @@ inline void show_sums(const DigitSums& of, bool wide, std::uint64_t rows, std::u
         for (std::uint64_t j = 0; j < cols; ++j) {
             const std::size_t at = i * kCols + j;
             std::int64_t sum = std::int64_t{of.hh[at]} * 65'536 + std::int64_t{of.mid[at]} * 256 + of.ll[at];
-            if (wide) sum = sum * 256 + std::int64_t{of.lowest_mid[at]} * 256 + of.lowest_ll[at];
+            if (wide) sum = sum * 256 + of.lowest[at];
             out[i * kGroup + j] = sum;
         }
     }
@@ -113,57 +139,95 @@ public:
           a_(x.a.at_block(block)),
           b_(x.b.from(col, kCols).at_block(block)),
           units_(units_of(Kind::last ? x.last_depth : x.depth)),
+          is_deep_(units_of(x.depth) > kDeepUnits),
+          step_(is_deep_ ? kDeepRows : kRows),
           is_shown_(x.shown.sums != nullptr && block == x.shown.block),
           col_(col),
           cols_(cols),
+          panels_((cols + kCols - 1) / kCols),
           region_(*reinterpret_cast<Region*>(x.region)),
-          left_{worst, region_.complete, x.scale, x.c_stride} {}
+          left_{worst, region_.complete, x.scale, x.c_stride} {
+        const std::uint64_t chunks = (units_ + kMost - 1) / kMost;
+        length_ = (units_ + chunks - 1) / chunks;
+    }
 
     void multiply() {
-        // Chunks of equal length, but the last.
-        constexpr std::uint64_t kMost =
-            Kind::wide ? kMostUnits / 2 : kMostUnits;  // 24 KiB: three of A's four planes are read
-        const std::uint64_t chunks = (units_ + kMost - 1) / kMost;
-        const std::uint64_t length = (units_ + chunks - 1) / chunks;
-        const std::uint64_t step = units_of(x_.depth) > kDeepUnits ? kDeepRows : kRows;
-        for (std::uint64_t top = 0; top < x_.rows; top += step) {
-            const std::uint64_t bottom = x_.rows - top < step ? x_.rows : top + step;
-            for (std::uint64_t u = 0; u < units_; u += length) {
-                const std::uint64_t units = units_ - u < length ? units_ - u : length;
-                // So many rows beside a unit that at most four are left for the end.
-                const auto chunk = units >= 6   ? &BlockColumns::chunk<1>
-                                   : units >= 3 ? &BlockColumns::chunk<2>
-                                   : units == 2 ? &BlockColumns::chunk<4>
-                                                : &BlockColumns::chunk<8>;
-                DigitSums* partial = region_.partial;
-                for (std::uint64_t row = top; row < bottom; row += kRows) {
-                    chunk(*this, row, u, units, partial);
-                    partial += (cols_ + kCols - 1) / kCols;
-                }
+        for (Chunk one = chunk_at(0, 0); one.row < x_.rows; one = after(one)) {
+            // So many rows beside a unit that at most four are left for the end.
+            if (one.units >= 6) {
+                multiply<1>(one);
+            } else if (one.units >= 3) {
+                multiply<2>(one);
+            } else if (one.units == 2) {
+                multiply<4>(one);
+            } else {
+                multiply<8>(one);
             }
         }
         left_.do_all();
     }
 
 private:
-    // Units [u, u + units) of the tiles of 16 rows, whose sums wait in `partial`. Of the tile before each,
-    // `kCount` rows are done twice per unit.
+    // Units of a chunk at most: 32 KiB of a panel of A, 24 KiB where it has lowest digits.
+    static constexpr std::uint64_t kMost = Kind::wide ? kMostUnits / 2 : kMostUnits;
+
+    // Units [u, u + units) of the kRows rows from `row` on.
+    struct Chunk {
+        std::uint64_t row, u, units;
+    };
+    [[nodiscard]] Chunk chunk_at(std::uint64_t row, std::uint64_t u) const {
+        return {row, u, units_ - u < length_ ? units_ - u : length_};
+    }
+    // Rows whose sums wait at the same time: [top, bottom).
+    [[nodiscard]] std::uint64_t top(const Chunk& one) const { return one.row / step_ * step_; }
+    [[nodiscard]] std::uint64_t bottom(const Chunk& one) const {
+        return x_.rows - top(one) < step_ ? x_.rows : top(one) + step_;
+    }
+    [[nodiscard]] bool completes(const Chunk& one) const { return one.u + one.units == units_; }
+    // The first chunk that reads other units of B.
+    [[nodiscard]] Chunk after_rows(const Chunk& one) const {
+        return completes(one) ? chunk_at(bottom(one), 0) : chunk_at(top(one), one.u + length_);
+    }
+    [[nodiscard]] Chunk after(const Chunk& one) const {
+        return one.row + kRows < bottom(one) ? chunk_at(one.row + kRows, one.u) : after_rows(one);
+    }
+    [[nodiscard]] const std::byte* a_of(const Chunk& one) const {
+        return a_.data + one.row / kRows * a_.panel_stride + one.u * kUnitBytesA;
+    }
+    [[nodiscard]] const std::byte* lowest_of(const Chunk& one) const {
+        return a_.lower + one.row / kRows * a_.panel_stride + one.u * kUnitBytesLowest;
+    }
+
+    // Of the tile before each, `kCount` rows are done twice per unit.
     template <std::size_t kCount>
-    static void chunk(BlockColumns& all, std::uint64_t row, std::uint64_t u, std::uint64_t units,
-                      DigitSums* partial) {
-        const RowsAside<Kind, kCount> aside{all.left_};
-        const std::uint64_t a_at = row / kRows * all.a_.panel_stride + u * kUnitBytesA;
-        const bool completes = u + units == all.units_;
-        const std::byte* b = all.b_.data + u * kUnitBytesB;
-        for (std::uint64_t j = 0; j < all.cols_; j += kCols, b += all.b_.panel_stride, ++partial) {
-            const DigitSums* from = u == 0 ? nullptr : partial;
-            DigitSums& to = completes ? all.region_.complete : *partial;
+    [[gnu::noinline]] void multiply(const Chunk& one) {
+        Fetch a, lowest, b;
+        const std::uint64_t calls = 2 * one.units;
+        if (const Chunk next = after(one); next.row < x_.rows) {
+            a = {a_of(next), next.units * kUnitBytesA, calls * panels_};
+            if (Kind::wide) lowest = {lowest_of(next), next.units * kUnitBytesLowest, calls * panels_};
+        }
+        // Each row of tiles fetches its share of the units of B that follow.
+        const Chunk later = after_rows(one);
+        const std::uint64_t rows = bottom(one) - top(one), at = one.row - top(one);
+        const std::uint64_t lines =
+            is_deep_ && later.row < x_.rows ? later.units * kUnitBytesB / kRowBytes : 0;
+        const std::uint64_t from = lines * at / rows,
+                            till = lines * (at + (rows - at < kRows ? rows - at : kRows)) / rows;
+        const Aside<Kind, kCount> aside{left_, a, lowest, b};
+        DigitSums* partial = region_.partial + at / kRows * panels_;
+        const std::byte* panel = b_.data;
+        for (std::uint64_t j = 0; j < cols_; j += kCols, panel += b_.panel_stride, ++partial) {
+            b = {panel + later.u * kUnitBytesB + from * kRowBytes, (till - from) * kRowBytes, calls};
+            const DigitSums* before = one.u == 0 ? nullptr : partial;
+            DigitSums& to = completes(one) ? region_.complete : *partial;
+            const std::byte* units_of_b = panel + one.u * kUnitBytesB;
             if constexpr (Kind::wide) {
-                sum_wide_tile(all.a_.data + a_at, all.a_.lower + a_at, b, units, from, aside, to);
+                sum_wide_tile(a_of(one), lowest_of(one), units_of_b, one.units, before, aside, to);
             } else {
-                sum_tile(all.a_.data + a_at, b, units, from, aside, to);
+                sum_tile(a_of(one), units_of_b, one.units, before, aside, to);
             }
-            if (completes) all.take(row, j);
+            if (completes(one)) take(one.row, j);
         }
     }
 
@@ -190,8 +254,11 @@ private:
     const ProductTile& x_;
     const Packed a_, b_;
     std::uint64_t units_;
+    bool is_deep_;
+    std::uint64_t step_;        // rows whose sums wait at the same time
+    std::uint64_t length_ = 0;  // units of a chunk; all but the last are equal
     bool is_shown_;
-    std::uint64_t col_, cols_;
+    std::uint64_t col_, cols_, panels_;
     Region& region_;
     Remainder<Kind> left_;
 };

@@ -16,7 +16,7 @@ inline constexpr std::size_t kTileSums = kRows * kCols;
 // The sums of digit products of a tile's outputs.
 struct alignas(64) DigitSums {
     std::int32_t hh[kTileSums], mid[kTileSums], ll[kTileSums];
-    std::int32_t lowest_mid[kTileSums], lowest_ll[kTileSums];  // of a 24-bit operand A
+    std::int32_t lowest[kTileSums];  // of a 24-bit operand A
 };
 
 // Multiplies `units` units of two panels, and adds `from` to the sums unless it is null. `aside()` is called
@@ -52,7 +52,8 @@ inline void sum_tile(const std::byte* a, const std::byte* b, std::uint64_t units
     Registers::store<1>(to.mid, kRowBytes);
 }
 
-// The same for a 24-bit operand A, whose lowest digits are the low ones at `lowest`: two products more.
+// The same for a 24-bit operand A with lowest digits at `lowest`: two products more. The lowest digits times
+// B's high ones weigh as much as low times low and share their accumulator.
 template <class Aside>
 inline void sum_wide_tile(const std::byte* a, const std::byte* lowest, const std::byte* b,
                           std::uint64_t units, const DigitSums* from, const Aside& aside, DigitSums& to) {
@@ -61,33 +62,30 @@ inline void sum_wide_tile(const std::byte* a, const std::byte* lowest, const std
         Registers::zero<1>();
         Registers::zero<2>();
         Registers::zero<3>();
-        Registers::zero<4>();
     } else {
         Registers::load<0>(from->hh, kRowBytes);
         Registers::load<1>(from->mid, kRowBytes);
         Registers::load<2>(from->ll, kRowBytes);
-        Registers::load<3>(from->lowest_mid, kRowBytes);
-        Registers::load<4>(from->lowest_ll, kRowBytes);
+        Registers::load<3>(from->lowest, kRowBytes);
     }
-    for (; units > 0; --units, a += kUnitBytesA, lowest += kUnitBytesA, b += kUnitBytesB) {
-        Registers::load_once<5>(b, kRowBytes);
-        Registers::load<7>(a, kRowBytes);
-        Registers::dot<0, 7, 5>();
-        Registers::load_once<6>(b + kLowAtB, kRowBytes);
-        Registers::dot<1, 7, 6>();
+    for (; units > 0; --units, a += kUnitBytesA, lowest += kUnitBytesLowest, b += kUnitBytesB) {
+        Registers::load_once<4>(b, kRowBytes);
+        Registers::load<6>(a, kRowBytes);
+        Registers::dot<0, 6, 4>();
+        Registers::load_once<5>(b + kLowAtB, kRowBytes);
+        Registers::dot<1, 6, 5>();
         aside();
         Registers::load<7>(a + kLowAtA, kRowBytes);
-        Registers::dot<1, 7, 5>();
-        Registers::dot<2, 7, 6>();
+        Registers::dot<1, 7, 4>();
+        Registers::dot<2, 7, 5>();
         aside();
-        Registers::load<7>(lowest + kLowAtA, kRowBytes);
-        Registers::dot<3, 7, 5>();
-        Registers::dot<4, 7, 6>();
+        Registers::load<6>(lowest, kRowBytes);
+        Registers::dot<2, 6, 4>();
+        Registers::dot<3, 6, 5>();
     }
     aside.rest();
     Registers::store<0>(to.hh, kRowBytes);
     Registers::store<1>(to.mid, kRowBytes);
     Registers::store<2>(to.ll, kRowBytes);
-    Registers::store<3>(to.lowest_mid, kRowBytes);
-    Registers::store<4>(to.lowest_ll, kRowBytes);
+    Registers::store<3>(to.lowest, kRowBytes);
 }

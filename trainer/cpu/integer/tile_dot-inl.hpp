@@ -15,6 +15,7 @@ inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) 
 }
 
 // Adds the products of one plane of A with one of B over `units` units to `sum`, or stores them there.
+template <std::uint64_t kUnitStrideA>
 [[gnu::noinline]] inline void sum_plane(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, bool first, std::int32_t* out) {
     I sum[kRows][kVectors];
@@ -24,7 +25,7 @@ inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) 
         for (std::size_t v = 0; v < kVectors; ++v)
             sum[i][v] = first ? set(0) : load(out + i * kCols + v * kL);
     }
-    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 4 * 64) {
+    for (; units > 0; --units, a += kUnitStrideA, b += kUnitBytesB, next += kUnit / 4 * 64) {
         for (std::size_t q = 0; q < kUnit / 4; ++q) {
             __builtin_prefetch(next + q * 64);
             add_products(a + q * 4, kUnit, b + q * kCols * 4, dot_bytes, sum);
@@ -44,23 +45,23 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
     alignas(64) std::int32_t hh[kRows * kCols], mid[kRows * kCols], ll[kRows * kCols];
     a += first * kUnitBytesA;
     b += first * kUnitBytesB;
-    sum_plane(a, b, units, ahead.a, true, hh);
-    sum_plane(a, b + kLowAtB, units, ahead.b, true, mid);
-    sum_plane(a + kLowAtA, b, units, ahead.b, false, mid);
-    sum_plane(a + kLowAtA, b + kLowAtB, units, ahead.b, true, ll);
+    sum_plane<kUnitBytesA>(a, b, units, ahead.a, true, hh);
+    sum_plane<kUnitBytesA>(a, b + kLowAtB, units, ahead.b, true, mid);
+    sum_plane<kUnitBytesA>(a + kLowAtA, b, units, ahead.b, false, mid);
+    sum_plane<kUnitBytesA>(a + kLowAtA, b + kLowAtB, units, ahead.b, true, ll);
     for (std::size_t at = 0; at < kRows * kCols; at += kL) {
         add_digits(load(hh + at), load(mid + at), load(ll + at), first == 0, at, to);
     }
 }
 
-// The same when A has only lowest digits: its high ones are 0.
+// The same of the lowest digits of a 24-bit operand A.
 inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
                              std::uint64_t /*all*/, Ahead ahead, Sums& to) {
     alignas(64) std::int32_t mid[kRows * kCols], ll[kRows * kCols];
-    a += first * kUnitBytesA + kLowAtA;
+    a += first * kUnitBytesLowest;
     b += first * kUnitBytesB;
-    sum_plane(a, b, units, ahead.a, true, mid);
-    sum_plane(a, b + kLowAtB, units, ahead.b, true, ll);
+    sum_plane<kUnitBytesLowest>(a, b, units, ahead.a, true, mid);
+    sum_plane<kUnitBytesLowest>(a, b + kLowAtB, units, ahead.b, true, ll);
     for (std::size_t at = 0; at < kRows * kCols; at += kL) {
         add_digits(set(0), load(mid + at), load(ll + at), first == 0, at, to);
     }
@@ -69,7 +70,7 @@ inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64
 inline void sum_wide_chunk(const std::byte* upper, const std::byte* lower, const std::byte* b,
                            std::uint64_t first, std::uint64_t units, std::uint64_t all, Ahead ahead, Sums& to,
                            Sums& lowest) {
-    sum_chunk(upper, b, first, units, all, {lower + first * kUnitBytesA, ahead.b}, to);
+    sum_chunk(upper, b, first, units, all, {lower + first * kUnitBytesLowest, ahead.b}, to);
     sum_lowest_chunk(lower, b, first, units, all, ahead, lowest);
 }
 
