@@ -202,6 +202,10 @@ inline bool square_tiles(std::uint64_t rows, std::uint64_t cols, View g, Floats 
             float sum[kTiles] = {};
             for (std::size_t i = top; i < bottom; ++i) {
                 const float* row = g.data() + i * cols + left;
+                // The same of the tiles below: more rows than a processor follows by itself.
+                for (std::size_t t = 0; t < kTiles; ++t) {
+                    __builtin_prefetch(row + kSide * cols + t * kSide, 0, 2);
+                }
                 for (std::size_t j = 0; j < kSide; ++j) {
 #pragma GCC unroll 8
                     for (std::size_t t = 0; t < kTiles; ++t) {
