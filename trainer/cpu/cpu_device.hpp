@@ -53,7 +53,7 @@ public:
 
 protected:
     void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
-    void forget_adopted() override { moderate_ = {}; }
+    void forget_adopted() override;
     void forget_tensors() override;
     void forget_weights() override;
 
@@ -73,7 +73,8 @@ private:
     // Linear layers (cpu_linear.cpp).
     [[nodiscard]] static Product shape_of(const program::Program& program, const Operator& one,
                                           std::uint64_t rows);
-    // Weights, measured and packed at their first use since begin() (cpu_weights.cpp).
+    // Weights, packed at their first use since begin(), and measured there or by the update that wrote them
+    // (cpu_weights.cpp).
     [[nodiscard]] static bool multiplies_weight(const Operator& one);
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program,
                                                     const Operator& one) const;
@@ -85,7 +86,14 @@ private:
     // Largest magnitudes of the lanes in which `product` takes the weight; nothing where it cuts its sums
     // otherwise, or where nothing would use them a second time.
     [[nodiscard]] LaneMaxima weight_maxima(const Operator& one, const Product& product);
+    void list_measured();
     void begin_weights();
+    // Calls write(first, last) on ranges of numbers that cover weight `id` once, which lies at `data`, and
+    // finds the largest magnitudes of what is there then.
+    void measure_weight(program::TensorId id, const float* data, const ShareWork& write);
+    [[nodiscard]] bool is_measured(program::TensorId id) const {
+        return id < measured_weights_.size() && measured_weights_[id].is_wanted;
+    }
     // Tells `product` the largest magnitudes of operator `index`'s weight, or where it lies packed if weights
     // are kept.
     void prepare_weight(std::uint32_t index, Product& product);
@@ -184,8 +192,16 @@ private:
         bool is_there = false;
     };
     std::vector<PackedWeight> packed_weights_;
-    // By tensor; known from a weight's first use to the next begin(), or write() by the host.
-    std::vector<TensorMaxima> weight_maxima_;
+    // By tensor: the shapes of the weights that are measured, and what was found.
+    struct MeasuredWeight {
+        bool is_wanted = false;  // by the current program
+        TensorMaxima::Shape shape;
+        const float* data = nullptr;  // where the weight lay when it was measured
+        TensorMaxima maxima;
+    };
+    std::vector<MeasuredWeight> measured_weights_;
+    // Whether the last update measured what it wrote, and nothing else has written since.
+    bool update_measured_ = false;
     Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
 

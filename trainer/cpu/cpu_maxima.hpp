@@ -25,6 +25,7 @@ public:
         std::uint64_t rows = 0;
         std::uint64_t cols = 0;
         std::uint64_t context = 0;  ///< rows of a sequence; the last one may be shorter
+        friend bool operator==(const Shape&, const Shape&) = default;
     };
     /// Bytes that the maxima of a tensor take.
     static std::uint64_t bytes(const Shape& shape, MaximaOf what);

@@ -176,7 +176,7 @@ void CpuDevice::step_of(const GroupCall& call) {
             });
         case Kind::kGlobalNorm: return global_norm(call);
         case Kind::kClip: return clip(call);
-        case Kind::kAdamW: moderate_ = {}; return note(index, adamw(call, one));
+        case Kind::kAdamW: note(index, adamw(call, one)); return forget_adopted();
         default: ASSAY_CHECK(false);
     }
 }

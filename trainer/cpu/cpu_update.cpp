@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedding's gradient, and what happens once per step: the tied gradient, the norm, AdamW.
 #include <algorithm>
+#include <functional>
 
 #include "contracts/base/check.hpp"
 #include "trainer/cpu/cpu_device.hpp"
@@ -104,7 +105,9 @@ void CpuDevice::update(const GroupCall& call) {
         try_update(call);
         if (diverged_ != kNone) return;
     }
+    update_measured_ = false;
     for (const std::uint32_t index : call.group.operators) adamw(call, program_->operators[index]);
+    update_measured_ = true;
 }
 
 bool CpuDevice::adamw(const GroupCall& call, const Operator& one) {
@@ -113,13 +116,18 @@ bool CpuDevice::adamw(const GroupCall& call, const Operator& one) {
     arithmetic::AdamWCoefficients own = numbers_.coefficients;
     if (!info.decays()) own.decay = 0.0F;
     std::atomic<bool> finite = true;
-    pool_.split(info.size(), kElements, [&](std::size_t first, std::size_t last) {
+    const auto write = [&](std::size_t first, std::size_t last) {
         const auto part = [&](float* p) { return floats(p + first, last - first); };
         if (!kernels_.adamw(own, *in(call, one, 1), part(in(call, one, 0)), part(out(call, one, 0)),
                             part(out(call, one, 1)), part(out(call, one, 2)))) {
             finite = false;
         }
-    });
+    };
+    if (is_measured(one.operands[2])) {
+        measure_weight(one.operands[2], out(call, one, 0), std::cref(write));
+    } else {
+        pool_.split(info.size(), kElements, write);
+    }
     return finite;
 }
 

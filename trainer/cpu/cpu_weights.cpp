@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights as right sides of products, packed once for all micro-batches of a step or an evaluation. A weight
 // has a form per orientation: the scales of digits run along k. Each is the right side of one operator, so
-// operators are the keys. The largest magnitudes of its rows scale one form, those of its columns the other;
-// both are found together, in the order in which the weight lies in memory. begin() forgets everything, for
-// it stands between an update and every use after it, and so does a write by the host.
+// operators are the keys. begin() forgets what is packed, for it stands between an update and every use after
+// it, and so does a write by the host.
+//
+// The largest magnitudes of a weight's rows scale one form, those of its columns the other. Both are found
+// together, in the order in which the weight lies in memory: by the update, of what it has just written, or
+// else at the first use. The host may change adopted arrays only before it adopts them or through the device,
+// and both forget what was found.
 #include <algorithm>
 
 #include "contracts/arithmetic/product_rule.hpp"
@@ -55,37 +59,70 @@ std::uint64_t CpuDevice::weight_maxima_bytes(const program::Program& program) co
     return all;
 }
 
-LaneMaxima CpuDevice::weight_maxima(const Operator& one, const Product& product) {
-    constexpr std::uint64_t kShare = 1U << 16;  // floats: least share of a thread
-    if (product.rule.block != arithmetic::kMaxProductBlock || !uses_both_forms(*program_)) return {};
-    const TensorMaxima::Shape shape = weight_shape(product);
-    TensorMaxima& found = weight_maxima_[one.operands[1]];
-    if (!found.is_known()) {
-        found.prepare(shape, MaximaOf::kRowsAndColumns);
-        next_share_ = 0;
-        pool_.split(shape.rows, std::max<std::uint64_t>(1, kShare / shape.cols),
-                    [&](std::size_t first, std::size_t last) {
-                        TensorMaxima::Share share(found, kernels_, next_share());
-                        share.see(product.b.data + first * shape.cols, first, last - first);
-                    });
-        found.finish();
+// Weights of a step whose products cut their sums where TensorMaxima does.
+void CpuDevice::list_measured() {
+    for (MeasuredWeight& weight : measured_weights_) weight.is_wanted = false;
+    if (products_->pack_b == nullptr || !uses_both_forms(*program_)) return;
+    if (measured_weights_.size() < program_->tensors.size()) {
+        measured_weights_ = std::vector<MeasuredWeight>(program_->tensors.size());
     }
-    return product.b.col_stride == 1 ? found.of_columns(shape.rows) : found.of_rows(shape.rows);
+    for (const Operator& one : program_->operators) {
+        if (!multiplies_weight(one) || one.rule.block != arithmetic::kMaxProductBlock) continue;
+        MeasuredWeight& weight = measured_weights_[one.operands[1]];
+        const TensorMaxima::Shape shape = weight_shape(shape_of(*program_, one, 1));
+        if (shape != weight.shape) weight.maxima.forget();
+        weight.shape = shape;
+        weight.is_wanted = true;
+    }
+}
+
+void CpuDevice::measure_weight(program::TensorId id, const float* data, const ShareWork& write) {
+    constexpr std::uint64_t kFloats = 1U
+                                      << 14U;  // at a time: they, their moments and their gradient are near
+    MeasuredWeight& weight = measured_weights_[id];
+    const auto [rows, cols, context] = weight.shape;
+    const std::uint64_t at_once = std::max<std::uint64_t>(1, kFloats / cols);
+    weight.data = data;
+    weight.maxima.prepare(weight.shape, MaximaOf::kRowsAndColumns);
+    next_share_ = 0;
+    pool_.split(rows, at_once, [&](std::size_t first, std::size_t last) {
+        TensorMaxima::Share share(weight.maxima, kernels_, next_share());
+        for (std::size_t row = first; row < last; row += at_once) {
+            const std::size_t count = std::min<std::size_t>(at_once, last - row);
+            write(row * cols, (row + count) * cols);
+            share.see(data + row * cols, row, count);
+        }
+    });
+    weight.maxima.finish();
+}
+
+LaneMaxima CpuDevice::weight_maxima(const Operator& one, const Product& product) {
+    const program::TensorId id = one.operands[1];
+    if (!is_measured(id)) return {};
+    const MeasuredWeight& weight = measured_weights_[id];
+    if (!weight.maxima.is_known() || weight.data != product.b.data) {
+        measure_weight(id, product.b.data, [](std::size_t, std::size_t) {});
+    }
+    return product.b.col_stride == 1 ? weight.maxima.of_columns(weight.shape.rows)
+                                     : weight.maxima.of_rows(weight.shape.rows);
 }
 
 void CpuDevice::forget_weights() {
-    for (TensorMaxima& one : weight_maxima_) one.forget();
+    update_measured_ = false;
+    for (MeasuredWeight& one : measured_weights_) one.maxima.forget();
     for (PackedWeight& one : packed_weights_) one.is_there = false;
+}
+
+void CpuDevice::forget_adopted() {
+    moderate_ = {};
+    forget_weights();
 }
 
 void CpuDevice::begin_weights() {
     packed_weights_.clear();
-    forget_weights();
-    if (products_->pack_b == nullptr) return;
-    const std::size_t tensors = program_->tensors.size();
-    if (uses_both_forms(*program_) && weight_maxima_.size() < tensors)
-        weight_maxima_ = std::vector<TensorMaxima>(tensors);
-    if (!numbers_.keep_weights) return;
+    if (!update_measured_) forget_weights();
+    list_measured();
+    if (products_->pack_b == nullptr || !numbers_.keep_weights) return;
     std::uint64_t next = 0;
     for (const Operator& one : program_->operators) {
         packed_weights_.push_back({next, false});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -282,6 +283,102 @@ TEST_CASE("both forms of a weight are scaled by what one pass over it has found"
             CpuDevice device(target, 1, nullptr);
             CHECK_FALSE(test::same(expected,
                                    product_by_changed_weight(device, Change::kBehind, false, keep_weights)));
+        }
+    }
+}
+
+namespace {
+enum class Between : std::uint8_t { kNothing, kBehind, kWrite, kAdoptAgain, kOtherState };
+
+// The state after two steps. Between them a weight changes, or another state takes two steps.
+program::SlotArrays after_two_steps(Device& device, Between between, bool keep_weights) {
+    constexpr float kNew = 100.0F;  // by the scale from before it would not fit 16 bits
+    const program::JobSpec spec = job_of_integers();
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const program::Schedule schedule(spec.train);
+    std::uint32_t layer = 0;
+    while (program.operators[layer].kind != program::OperatorKind::kLinear) ++layer;
+    const std::uint64_t at = program.parameters[program.operators[layer].operands[1]].offset;
+    PlanChoice choice{2};
+    choice.keep_weights = keep_weights;
+    Executor executor(program, device, plan_allocation(program, device, choice, 2));
+    program::SlotArrays state = test::initial_state(spec), other = state;
+    other.parameters[at] = kNew;
+    std::optional<AdoptedState> of_other, adopted;
+    of_other.emplace(device, other.parameters, other.first_moment, other.second_moment);
+    adopted.emplace(device, state.parameters, state.first_moment, state.second_moment);
+    const auto step = [&](const AdoptedState& of, std::uint32_t number) {
+        const auto tokens = test::batch_of(spec, 2, 3 + number);
+        REQUIRE_FALSE(executor.step(schedule.at(0, number), tokens, of.at()).diverged);
+    };
+    step(*adopted, 0);
+    switch (between) {
+        case Between::kNothing: break;
+        case Between::kBehind: state.parameters[at] = kNew; break;
+        case Between::kWrite: device.write(adopted->at().parameters + at, {&kNew, 1}); break;
+        case Between::kAdoptAgain:
+            adopted.reset();
+            state.parameters[at] = kNew;
+            adopted.emplace(device, state.parameters, state.first_moment, state.second_moment);
+            break;
+        case Between::kOtherState:
+            step(*of_other, 0);
+            step(*adopted, 1);
+            step(*of_other, 1);
+            return other;
+    }
+    step(*adopted, 1);
+    return state;
+}
+}  // namespace
+
+TEST_CASE("the second step takes weights as they are then", "[trainer]") {
+    ReferenceDevice law;
+    const program::SlotArrays unchanged = after_two_steps(law, Between::kNothing, false);
+    for (const Between between :
+         {Between::kNothing, Between::kWrite, Between::kAdoptAgain, Between::kOtherState}) {
+        const program::SlotArrays expected = after_two_steps(law, between, false);
+        CHECK(test::same(expected, unchanged) == (between == Between::kNothing));
+        for (const Target target : test::all_targets()) {
+            for (const bool keep_weights : {false, true}) {
+                INFO(to_text(target) << ", case " << static_cast<int>(between) << ", keep_weights "
+                                     << keep_weights);
+                CpuDevice device(target, 2, nullptr);
+                CHECK(test::same(after_two_steps(device, between, keep_weights), expected));
+            }
+        }
+    }
+}
+
+TEST_CASE("a step takes the scales of weights that the update before it has found", "[trainer]") {
+    // So a number that gets there behind the device's back has not the scale that it needs.
+    ReferenceDevice law;
+    const program::SlotArrays expected = after_two_steps(law, Between::kBehind, false);
+    for (const Target target : test::all_targets()) {
+        INFO(to_text(target));
+        CpuDevice device(target, 2, nullptr);
+        CHECK_FALSE(test::same(after_two_steps(device, Between::kBehind, false), expected));
+    }
+}
+
+TEST_CASE("steps of every profile and model take turns on one device", "[trainer]") {
+    for (const Target target : test::all_targets()) {
+        CpuDevice device(target, 2, nullptr);
+        for (int turn = 0; turn < 2; ++turn) {
+            for (const program::JobSpec& spec : test::small_jobs()) {
+                INFO(to_text(target) << ", " << spec.name);
+                const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+                const program::Schedule schedule(spec.train);
+                Executor executor(program, device, plan_allocation(program, device, {2}, 2));
+                program::SlotArrays state = test::initial_state(spec), expected = state;
+                AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
+                for (std::uint32_t step = 0; step < 2; ++step) {
+                    const auto tokens = test::batch_of(spec, 2, 50 + step);
+                    REQUIRE_FALSE(executor.step(schedule.at(0, step), tokens, adopted.at()).diverged);
+                    program::reference_step(program, schedule.at(0, step), tokens, expected);
+                }
+                REQUIRE(test::same(state, expected));
+            }
         }
     }
 }
