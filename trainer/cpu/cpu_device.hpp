@@ -73,15 +73,15 @@ private:
     // Linear layers (cpu_linear.cpp).
     [[nodiscard]] static Product shape_of(const program::Program& program, const Operator& one,
                                           std::uint64_t rows);
-    // Weights, packed at their first use since begin(), and measured there or by the update that wrote them
-    // (cpu_weights.cpp).
+    // Weights, packed at their first use since begin(), and measured by the update that wrote them or at
+    // their first use (cpu_weights.cpp).
     [[nodiscard]] static bool multiplies_weight(const Operator& one);
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program,
                                                     const Operator& one) const;
     [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program) const;
     // Whether a program has products by both forms of its weights.
     [[nodiscard]] static bool uses_both_forms(const program::Program& program);
-    [[nodiscard]] static TensorMaxima::Shape weight_shape(const Product& product);
+    [[nodiscard]] static TensorMaxima::Shape weight_shape(const program::Tensor& weight);
     [[nodiscard]] std::uint64_t weight_maxima_bytes(const program::Program& program) const;
     // Largest magnitudes of the lanes in which `product` takes the weight; nothing where it cuts its sums
     // otherwise, or where nothing would use them a second time.
@@ -200,8 +200,6 @@ private:
         TensorMaxima maxima;
     };
     std::vector<MeasuredWeight> measured_weights_;
-    // Whether the last update measured what it wrote, and nothing else has written since.
-    bool update_measured_ = false;
     Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
 

@@ -2,7 +2,7 @@
 // TensorMaxima holds the largest magnitudes of the rows and columns of a tensor. Exact-integer products scale
 // their operands by them (contracts/arithmetic/exact_product.hpp), and so need not read the tensor a second
 // time. Those of activations and their gradients are found by the operator that writes them, while its rows
-// are in the cache; those of a weight in one pass for both of its forms.
+// are in the cache; those of a weight by the update that writes it, for both of its forms.
 //
 // A column has one maximum for each sequence, since weight gradients cut their sums there; of a weight for
 // each block of rows. A row has one for each kMaxProductBlock of its numbers, as linear layers cut theirs.

@@ -105,9 +105,8 @@ void CpuDevice::update(const GroupCall& call) {
         try_update(call);
         if (diverged_ != kNone) return;
     }
-    update_measured_ = false;
+    forget_weights();
     for (const std::uint32_t index : call.group.operators) adamw(call, program_->operators[index]);
-    update_measured_ = true;
 }
 
 bool CpuDevice::adamw(const GroupCall& call, const Operator& one) {

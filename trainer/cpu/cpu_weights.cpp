@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights as right sides of products, packed once for all micro-batches of a step or an evaluation. A weight
 // has a form per orientation: the scales of digits run along k. Each is the right side of one operator, so
-// operators are the keys. begin() forgets what is packed, for it stands between an update and every use after
-// it, and so does a write by the host.
+// operators are the keys. begin() forgets what is packed.
 //
 // The largest magnitudes of a weight's rows scale one form, those of its columns the other. Both are found
 // together, in the order in which the weight lies in memory: by the update, of what it has just written, or
-// else at the first use. The host may change adopted arrays only before it adopts them or through the device,
-// and both forget what was found.
+// else at the first use. They stay known until somebody else may have written the weight: an update, or the
+// host, which changes adopted arrays only before it adopts them or through the device.
 #include <algorithm>
 
 #include "contracts/arithmetic/product_rule.hpp"
@@ -41,10 +40,8 @@ bool CpuDevice::uses_both_forms(const program::Program& program) {
 }
 
 // The shape of a weight's maxima. Its "sequences" are the blocks into which products cut sums over its rows.
-TensorMaxima::Shape CpuDevice::weight_shape(const Product& product) {
-    const bool lanes_are_columns = product.b.col_stride == 1;
-    return {lanes_are_columns ? product.k : product.n, lanes_are_columns ? product.n : product.k,
-            arithmetic::kMaxProductBlock};
+TensorMaxima::Shape CpuDevice::weight_shape(const program::Tensor& weight) {
+    return {weight.rows.fixed, weight.cols, arithmetic::kMaxProductBlock};
 }
 
 std::uint64_t CpuDevice::weight_maxima_bytes(const program::Program& program) const {
@@ -54,7 +51,7 @@ std::uint64_t CpuDevice::weight_maxima_bytes(const program::Program& program) co
     for (const Operator& one : program.operators) {
         if (packed_weight_bytes(program, one) == 0 || is_counted[one.operands[1]]) continue;
         is_counted[one.operands[1]] = true;
-        all += TensorMaxima::bytes(weight_shape(shape_of(program, one, 1)), MaximaOf::kRowsAndColumns);
+        all += TensorMaxima::bytes(weight_shape(program.tensors[one.operands[1]]), MaximaOf::kRowsAndColumns);
     }
     return all;
 }
@@ -69,7 +66,7 @@ void CpuDevice::list_measured() {
     for (const Operator& one : program_->operators) {
         if (!multiplies_weight(one) || one.rule.block != arithmetic::kMaxProductBlock) continue;
         MeasuredWeight& weight = measured_weights_[one.operands[1]];
-        const TensorMaxima::Shape shape = weight_shape(shape_of(*program_, one, 1));
+        const TensorMaxima::Shape shape = weight_shape(program_->tensors[one.operands[1]]);
         if (shape != weight.shape) weight.maxima.forget();
         weight.shape = shape;
         weight.is_wanted = true;
@@ -77,22 +74,23 @@ void CpuDevice::list_measured() {
 }
 
 void CpuDevice::measure_weight(program::TensorId id, const float* data, const ShareWork& write) {
-    constexpr std::uint64_t kFloats = 1U
-                                      << 14U;  // at a time: they, their moments and their gradient are near
+    // Numbers at a time, which are still near with their moments and gradient; and a thread's least share.
+    constexpr std::uint64_t kFloats = 1U << 14U, kShare = 1U << 12U;
     MeasuredWeight& weight = measured_weights_[id];
-    const auto [rows, cols, context] = weight.shape;
+    const std::uint64_t cols = weight.shape.cols;
     const std::uint64_t at_once = std::max<std::uint64_t>(1, kFloats / cols);
     weight.data = data;
     weight.maxima.prepare(weight.shape, MaximaOf::kRowsAndColumns);
     next_share_ = 0;
-    pool_.split(rows, at_once, [&](std::size_t first, std::size_t last) {
-        TensorMaxima::Share share(weight.maxima, kernels_, next_share());
-        for (std::size_t row = first; row < last; row += at_once) {
-            const std::size_t count = std::min<std::size_t>(at_once, last - row);
-            write(row * cols, (row + count) * cols);
-            share.see(data + row * cols, row, count);
-        }
-    });
+    pool_.split(weight.shape.rows, std::max<std::uint64_t>(1, kShare / cols),
+                [&](std::size_t first, std::size_t last) {
+                    TensorMaxima::Share share(weight.maxima, kernels_, next_share());
+                    for (std::size_t row = first; row < last; row += at_once) {
+                        const std::size_t count = std::min<std::size_t>(at_once, last - row);
+                        write(row * cols, (row + count) * cols);
+                        share.see(data + row * cols, row, count);
+                    }
+                });
     weight.maxima.finish();
 }
 
@@ -103,12 +101,12 @@ LaneMaxima CpuDevice::weight_maxima(const Operator& one, const Product& product)
     if (!weight.maxima.is_known() || weight.data != product.b.data) {
         measure_weight(id, product.b.data, [](std::size_t, std::size_t) {});
     }
-    return product.b.col_stride == 1 ? weight.maxima.of_columns(weight.shape.rows)
-                                     : weight.maxima.of_rows(weight.shape.rows);
+    // Of one input number both strides are 1.
+    const bool lanes_are_columns = product.b.col_stride == 1 && product.n == weight.shape.cols;
+    return lanes_are_columns ? weight.maxima.of_columns(product.k) : weight.maxima.of_rows(product.n);
 }
 
 void CpuDevice::forget_weights() {
-    update_measured_ = false;
     for (MeasuredWeight& one : measured_weights_) one.maxima.forget();
     for (PackedWeight& one : packed_weights_) one.is_there = false;
 }
@@ -120,7 +118,6 @@ void CpuDevice::forget_adopted() {
 
 void CpuDevice::begin_weights() {
     packed_weights_.clear();
-    if (!update_measured_) forget_weights();
     list_measured();
     if (products_->pack_b == nullptr || !numbers_.keep_weights) return;
     std::uint64_t next = 0;

@@ -11,21 +11,24 @@
 #endif
 
 namespace {
-constexpr std::size_t kLargePage = std::size_t{2} << 20U;
-
-void* allocate(std::size_t bytes) {
-    if (bytes < 2 * kLargePage) return std::malloc(bytes == 0 ? 1 : bytes);
-    if (bytes > SIZE_MAX - kLargePage) return nullptr;
-    void* const at = std::aligned_alloc(kLargePage, (bytes / kLargePage + 1) * kLargePage);
+// Only pages that lie in the array as a whole: its ends take no more memory than they have numbers.
+void advise([[maybe_unused]] void* at, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
-    // Whole pages alone: the end of an array takes no more memory than it has numbers.
-    if (at != nullptr) static_cast<void>(::madvise(at, bytes / kLargePage * kLargePage, MADV_HUGEPAGE));
+    constexpr std::size_t kLargePage = std::size_t{2} << 20U;
+    if (bytes < 2 * kLargePage) return;
+    const std::size_t skipped = (kLargePage - reinterpret_cast<std::uintptr_t>(at) % kLargePage) % kLargePage;
+    const std::size_t whole = (bytes - skipped) / kLargePage * kLargePage;
+    static_cast<void>(::madvise(static_cast<char*>(at) + skipped, whole, MADV_HUGEPAGE));  // a hint
 #endif
+}
+
+void* allocate(std::size_t bytes) noexcept {
+    void* const at = std::malloc(bytes == 0 ? 1 : bytes);
+    if (at != nullptr) advise(at, bytes);
     return at;
 }
-}  // namespace
 
-void* operator new(std::size_t bytes) {
+void* allocate_or_throw(std::size_t bytes) {
     for (;;) {
         if (void* const at = allocate(bytes)) return at;
         const std::new_handler handler = std::get_new_handler();
@@ -33,5 +36,27 @@ void* operator new(std::size_t bytes) {
         handler();
     }
 }
+void* allocate_or_null(std::size_t bytes) noexcept {
+    try {
+        return allocate_or_throw(bytes);
+    } catch (...) {
+        return nullptr;
+    }
+}
+}  // namespace
+
+// All forms but those with an alignment, or a sanitizer sees its own paired with these.
+void* operator new(std::size_t bytes) { return allocate_or_throw(bytes); }
+void* operator new[](std::size_t bytes) { return allocate_or_throw(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+    return allocate_or_null(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+    return allocate_or_null(bytes);
+}
 void operator delete(void* at) noexcept { std::free(at); }
+void operator delete[](void* at) noexcept { std::free(at); }
 void operator delete(void* at, std::size_t /*bytes*/) noexcept { std::free(at); }
+void operator delete[](void* at, std::size_t /*bytes*/) noexcept { std::free(at); }
+void operator delete(void* at, const std::nothrow_t& /*tag*/) noexcept { std::free(at); }
+void operator delete[](void* at, const std::nothrow_t& /*tag*/) noexcept { std::free(at); }

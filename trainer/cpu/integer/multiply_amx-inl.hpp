@@ -184,7 +184,7 @@ private:
         return x_.rows - top(one) < step_ ? x_.rows : top(one) + step_;
     }
     [[nodiscard]] bool completes(const Chunk& one) const { return one.u + one.units == units_; }
-    // The first chunk that reads other units of B.
+    // The first chunk behind those of all rows that read the same units of B.
     [[nodiscard]] Chunk after_rows(const Chunk& one) const {
         return completes(one) ? chunk_at(bottom(one), 0) : chunk_at(top(one), one.u + length_);
     }
@@ -211,7 +211,7 @@ private:
         const Chunk later = after_rows(one);
         const std::uint64_t rows = bottom(one) - top(one), at = one.row - top(one);
         const std::uint64_t lines =
-            is_deep_ && later.row < x_.rows ? later.units * kUnitBytesB / kRowBytes : 0;
+            is_deep_ && later.row < x_.rows && later.u != one.u ? later.units * kUnitBytesB / kRowBytes : 0;
         const std::uint64_t from = lines * at / rows,
                             till = lines * (at + (rows - at < kRows ? rows - at : kRows)) / rows;
         const Aside<Kind, kCount> aside{left_, a, lowest, b};

@@ -202,7 +202,7 @@ inline bool square_tiles(std::uint64_t rows, std::uint64_t cols, View g, Floats 
             float sum[kTiles] = {};
             for (std::size_t i = top; i < bottom; ++i) {
                 const float* row = g.data() + i * cols + left;
-                // The same of the tiles below: more rows than a processor follows by itself.
+                // The same row of the tiles below: these are more pieces of memory than a processor follows.
                 for (std::size_t t = 0; t < kTiles; ++t) {
                     __builtin_prefetch(row + kSide * cols + t * kSide, 0, 2);
                 }

@@ -148,9 +148,11 @@ TEST_CASE("exact products of many columns, and of deep ones", "[integer]") {
             }
         }
         // A deep block and a short one, multiplied together.
-        ProductCase x{33, 270, 8192 + 700, {2, 2, 8192}};
-        x.limits.depth = 16384;
-        check(named, x, random, pool);
+        for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
+            ProductCase x{133, 270, 8192 + 700, {digits, 2, 8192}};
+            x.limits.depth = 16384;
+            check(named, x, random, pool);
+        }
     }
 }
 
