@@ -362,7 +362,7 @@ TEST_CASE("a step takes the scales of weights that the update before it has foun
 }
 
 TEST_CASE("steps of both profiles take turns on one state", "[trainer]") {
-    program::JobSpec spec = job_of_integers();
+    const program::JobSpec spec = job_of_integers();
     const program::Schedule schedule(spec.train);
     const auto integers = program::build_step_program(spec.model, spec.train, program::Profile::kI16);
     const auto floats = program::build_step_program(spec.model, spec.train, program::Profile::kF32);
@@ -384,31 +384,35 @@ TEST_CASE("steps of both profiles take turns on one state", "[trainer]") {
     }
 }
 
+namespace {
+// Steps of the job on the device have the law's bits.
+void require_law(CpuDevice& device, const program::JobSpec& spec) {
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const program::Schedule schedule(spec.train);
+    Executor executor(program, device, plan_allocation(program, device, {2}, 2));
+    program::SlotArrays state = test::initial_state(spec), expected = state;
+    AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
+    for (std::uint32_t step = 0; step < 3; ++step) {
+        const auto tokens = test::batch_of(spec, 2, 70 + step);
+        REQUIRE_FALSE(executor.step(schedule.at(0, step), tokens, adopted.at()).diverged);
+        program::reference_step(program, schedule.at(0, step), tokens, expected);
+        REQUIRE(test::same(state, expected));
+    }
+}
+}  // namespace
+
 TEST_CASE("a weight of one input number, or one output number, has scales for both forms", "[trainer]") {
     for (program::JobSpec spec : test::small_jobs()) {
         if (spec.profile != program::Profile::kI16) continue;
-        program::ModelConfig& model = spec.model;
-        const bool has_hidden = model.family == program::Family::kLlama;
-        if (has_hidden) {
-            model.hidden = 1;
+        if (spec.model.family == program::Family::kLlama) {
+            spec.model.hidden = 1;
         } else {
-            model.width = model.heads = 1;
+            spec.model.width = spec.model.heads = 1;
         }
-        INFO(spec.name);
-        const auto program = program::build_step_program(model, spec.train, spec.profile);
-        const program::Schedule schedule(spec.train);
         for (const Target target : test::all_targets()) {
-            INFO(to_text(target));
+            INFO(spec.name << ", " << to_text(target));
             CpuDevice device(target, 2, nullptr);
-            Executor executor(program, device, plan_allocation(program, device, {2}, 2));
-            program::SlotArrays state = test::initial_state(spec), expected = state;
-            AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
-            for (std::uint32_t step = 0; step < 3; ++step) {
-                const auto tokens = test::batch_of(spec, 2, 70 + step);
-                REQUIRE_FALSE(executor.step(schedule.at(0, step), tokens, adopted.at()).diverged);
-                program::reference_step(program, schedule.at(0, step), tokens, expected);
-                REQUIRE(test::same(state, expected));
-            }
+            require_law(device, spec);
         }
     }
 }
@@ -419,17 +423,7 @@ TEST_CASE("steps of every profile and model take turns on one device", "[trainer
         for (int turn = 0; turn < 2; ++turn) {
             for (const program::JobSpec& spec : test::small_jobs()) {
                 INFO(to_text(target) << ", " << spec.name);
-                const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-                const program::Schedule schedule(spec.train);
-                Executor executor(program, device, plan_allocation(program, device, {2}, 2));
-                program::SlotArrays state = test::initial_state(spec), expected = state;
-                AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
-                for (std::uint32_t step = 0; step < 2; ++step) {
-                    const auto tokens = test::batch_of(spec, 2, 50 + step);
-                    REQUIRE_FALSE(executor.step(schedule.at(0, step), tokens, adopted.at()).diverged);
-                    program::reference_step(program, schedule.at(0, step), tokens, expected);
-                }
-                REQUIRE(test::same(state, expected));
+                require_law(device, spec);
             }
         }
     }
