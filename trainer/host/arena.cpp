@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/host/arena.hpp"
 
-#include <sys/mman.h>
 #include <algorithm>
-
 #include <cstdlib>
 #include <new>
 #include <vector>
+
+#include "trainer/host/large_pages.hpp"
 
 namespace assay::trainer {
 
@@ -18,16 +18,14 @@ public:
     }
     float* allocate(std::size_t count) override {
         constexpr std::size_t kCacheLine = 64;
-        constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-        if (count > SIZE_MAX / sizeof(float) - kHugePage) throw std::bad_alloc();
+        if (count > SIZE_MAX / sizeof(float) - kLargePage) throw std::bad_alloc();
         const std::size_t bytes = count * sizeof(float);
-        const std::size_t unit = bytes < 2 * kHugePage ? kCacheLine : kHugePage;
+        const std::size_t unit = bytes < 2 * kLargePage ? kCacheLine : kLargePage;
         const std::size_t rounded = (bytes / unit + 1) * unit;
         blocks_.reserve(blocks_.size() + 1);
         auto* block = static_cast<float*>(std::aligned_alloc(unit, rounded));
         if (block == nullptr) throw std::bad_alloc();
-        // Fewer misses of the address cache; a kernel that has no such pages says so and nothing changes.
-        if (unit == kHugePage) static_cast<void>(::madvise(block, rounded, MADV_HUGEPAGE));
+        if (unit == kLargePage) ask_for_large_pages(block, rounded);
         blocks_.push_back(block);
         return block;
     }

@@ -5,23 +5,20 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "trainer/host/large_pages.hpp"
 
 namespace assay::trainer {
 
 namespace {
 constexpr std::uint64_t kSmallPage = 4096;
-constexpr std::uint64_t kHugePage = 2U << 20U;
 // What is read again and again stays in the second cache when its addresses are in one piece there: small
 // pages, which lie anywhere, push each other out by chance, a third of a product's speed at worst.
-constexpr std::uint64_t kLarge = kHugePage / 8;
+constexpr std::uint64_t kLarge = kLargePage / 8;
 
 std::atomic<std::uint64_t> bytes_held = 0;
 std::atomic<std::uint64_t> growths = 0;
 
-std::uint64_t page_for(std::uint64_t bytes) { return bytes < kLarge ? kSmallPage : kHugePage; }
+std::uint64_t page_for(std::uint64_t bytes) { return bytes < kLarge ? kSmallPage : kLargePage; }
 }  // namespace
 
 void Scratch::Free::operator()(std::byte* memory) const { std::free(memory); }
@@ -48,9 +45,7 @@ std::byte* Scratch::take(std::uint64_t bytes) {
     size_ = size;
     bytes_held += size;
     ++growths;
-#if defined(__linux__)
-    if (size >= kHugePage) static_cast<void>(madvise(memory_.get(), size, MADV_HUGEPAGE));  // a hint
-#endif
+    ask_for_large_pages(memory_.get(), size);
     return memory_.get();
 }
 

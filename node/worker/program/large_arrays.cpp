@@ -6,28 +6,17 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "trainer/host/large_pages.hpp"
 
 namespace {
-constexpr std::size_t kLine = 64, kLargePage = std::size_t{2} << 20U;
-constexpr std::size_t kLarge = 2 * kLargePage;
-
-// Only pages that lie in the array as a whole: its ends take no more memory than they have numbers.
-void advise([[maybe_unused]] void* at, [[maybe_unused]] std::size_t bytes) {
-#if defined(__linux__)
-    const std::size_t skipped = (kLargePage - reinterpret_cast<std::uintptr_t>(at) % kLargePage) % kLargePage;
-    const std::size_t whole = (bytes - skipped) / kLargePage * kLargePage;
-    static_cast<void>(::madvise(static_cast<char*>(at) + skipped, whole, MADV_HUGEPAGE));  // a hint
-#endif
-}
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kLarge = 2 * assay::trainer::kLargePage;
 
 void* allocate(std::size_t bytes) noexcept {
     if (bytes < kLarge) return std::malloc(bytes == 0 ? 1 : bytes);
     if (bytes > SIZE_MAX - kLine) return nullptr;
     void* const at = std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine);
-    if (at != nullptr) advise(at, bytes);
+    if (at != nullptr) assay::trainer::ask_for_large_pages(at, bytes);
     return at;
 }
 
