@@ -42,6 +42,9 @@ struct Operands {
     Product p;
 };
 
+// Of the guard's many products an emulator, which multiplies slowly, tries a share of its share.
+int products(int all) { return assay::test::repeats(assay::test::repeats(all)); }
+
 // Sizes around the edges of tiles, panels, groups and units as well as any.
 std::uint64_t edge(std::uint64_t most) {
     const std::uint64_t at[] = {1, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
@@ -64,7 +67,7 @@ TEST_CASE("the guard accuses no sound machine, at any edge of its shapes", "[int
     const auto machines = test::machines();
     ThreadPool one(1), three(3);
     std::uint64_t judged = 0;
-    check_property(assay::test::repeats(10'000), [&] {
+    check_property(products(10'000), [&] {
         const GuardedProduct x = draw();
         std::mt19937 random(static_cast<std::uint32_t>(*any_word()));
         Operands operands(x, random);
@@ -78,7 +81,7 @@ TEST_CASE("the guard accuses no sound machine, at any edge of its shapes", "[int
         RC_ASSERT(guard.wrong() == 0U);
         judged += guard.checked();
     });
-    CHECK(judged >= static_cast<std::uint64_t>(assay::test::repeats(10'000)));
+    CHECK(judged >= static_cast<std::uint64_t>(products(10'000)));
 }
 
 TEST_CASE("the guard accuses no sound machine of products that are wide or deep", "[integer]") {
@@ -88,7 +91,7 @@ TEST_CASE("the guard accuses no sound machine of products that are wide or deep"
         for (const auto& [m, n, k] : {std::array<std::uint64_t, 3>{100, 1100, 70}, {100, 270, 4200}}) {
             for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
                 std::mt19937 random(75);
-                for (int repeat = 0; repeat < assay::test::repeats(12); ++repeat) {
+                for (int repeat = 0; repeat < products(12); ++repeat) {
                     const GuardedProduct x{m, n, k, {digits, 2}, false};
                     Operands operands(x, random);
                     ProductGuard guard(0, ++seed);
