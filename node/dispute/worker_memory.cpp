@@ -33,6 +33,13 @@ const Bytes kRun = {1};
 const Bytes kReplay = {2};
 const Bytes kBefore = {3};
 
+// Of the replay of a unit between the served start and the disputed one.
+Bytes key_of_served(std::uint32_t unit) {
+    Bytes key = {4, 0, 0, 0, 0};
+    for (std::size_t i = 1; i < key.size(); ++i, unit >>= 8) key[i] = static_cast<std::uint8_t>(unit);
+    return key;
+}
+
 template <class Asked>
 Bytes key_of(std::uint8_t kind, const Asked& question) {
     Bytes key = base::encode(question);
@@ -58,10 +65,38 @@ std::vector<Hash256> part_of(const StoredTree& tree, const TreeRow& row) {
 
 WorkerMemory::WorkerMemory(dispute::UnitFacts& facts, PlayerFiles files)
     : facts_(facts), files_(std::move(files)) {
-    if (files_.start.empty() || !boundary()) return;
-    start_ = files_.start;
-    start_root_ = claimed_start();
-    started_ = true;
+    if (files_.served) begin_served();
+}
+
+void WorkerMemory::begin_served() {
+    const ServedStart& served = *files_.served;
+    const auto roots = roots_in(served.files);
+    const bool is_before = boundary() && served.unit > 0 && served.unit <= *boundary();
+    // The arrays are compared with the head by the worker, in its first answer.
+    if (!is_before || !roots || program::state_root(*roots) != served.root) return files_.served.reset();
+    start_ = served.files;
+    start_root_ = served.root;
+    reached_ = served.unit;
+    started_ = reached_ == boundary();
+    if (started_ && start_root_ != claimed_start()) forget_served();
+}
+
+void WorkerMemory::take_served(const frames::Replayed& replayed, const Files& bulk) {
+    const bool computed = replayed.verdict == frames::UnitVerdict::kComputed && !replayed.parts.divergence;
+    if (!computed || bulk.empty()) return forget_served();
+    start_ = kept(OwnState::kStart, bulk);
+    start_root_ = replayed.parts.end_root;
+    reached_ = *reached_ + 1;
+    started_ = reached_ == boundary();
+    if (started_ && start_root_ != claimed_start()) forget_served();
+}
+
+void WorkerMemory::forget_served() {
+    files_.served.reset();
+    reached_.reset();
+    start_.clear();
+    start_root_ = {};
+    started_ = false;
 }
 
 std::optional<std::uint32_t> WorkerMemory::boundary() const {
@@ -88,8 +123,13 @@ void WorkerMemory::lack(Bytes key, frames::Message request, Files bulk) {
 }
 
 bool WorkerMemory::has_start() {
-    if (!started_) ask_run();
-    return started_;
+    if (started_) return true;
+    if (reached_) {
+        ask_replay(key_of_served(*reached_), *reached_, true);
+    } else {
+        ask_run();
+    }
+    return false;
 }
 
 bool WorkerMemory::starts_as_claimed() {
@@ -108,15 +148,15 @@ void WorkerMemory::ask_run() {
     lack(kRun, std::move(request), std::move(bulk));
 }
 
-void WorkerMemory::ask_replay() {
-    lack(kReplay,
+void WorkerMemory::ask_replay(Bytes key, std::uint32_t segment, bool want_end_state) {
+    lack(std::move(key),
          frames::Replay{.round = round(),
                         .slot = claim().slot,
-                        .unit = claim().segment,
+                        .unit = segment,
                         .base_root = {},  // a segment behind the first reads no base
                         .start_root = start_root_,
                         .carried_in = {},
-                        .want_end_state = false},
+                        .want_end_state = want_end_state},
          start_);
 }
 
@@ -160,6 +200,11 @@ bool WorkerMemory::take(const WorkerAsk& ask, const frames::Message& message, co
         if (!before_.empty()) before_step_ = descend->question.at.step;
     }
     if (const auto* replayed = std::get_if<frames::Replayed>(&message)) {
+        if (ask.key != kReplay) {
+            // An answer that comes twice is of a unit that is passed.
+            if (reached_ && ask.key == key_of_served(*reached_)) take_served(*replayed, bulk);
+            return false;
+        }
         for (std::size_t i = 0; i < replayed->parts.fingerprints.size(); ++i)
             fingerprints_[steps().first + static_cast<std::uint32_t>(i)] = replayed->parts.fingerprints[i];
     }
@@ -278,7 +323,7 @@ program::Fingerprint WorkerMemory::fingerprint(std::uint32_t step) {
     const auto found = fingerprints_.find(step);
     if (found != fingerprints_.end()) return found->second;
     // Behind a divergence of its own there are none.
-    if (fingerprints_.empty()) ask_replay();
+    if (fingerprints_.empty()) ask_replay(kReplay, claim().segment, false);
     return {};
 }
 

@@ -24,13 +24,22 @@ namespace assay::node {
 /// A whole state that the player's worker computed, and from which later questions are answered.
 enum class OwnState : std::uint8_t { kStart, kBeforeStep };
 
+/// The start of a drawn run as its miner opened it: a state of the slot, and the unit that goes on from it.
+struct ServedStart {
+    std::uint32_t unit = 0;                       ///< RoundPlan's number; above 0
+    base::Hash256 root;                           ///< as the ledger has it
+    std::vector<worker::SharedDescriptor> files;  ///< the head, and the arrays that `unit` reads
+};
+
 /// What a player computes from.
 struct PlayerFiles {
     using File = worker::SharedDescriptor;
-    File base;                               ///< the state from which the claim's round starts
-    base::Hash256 carried_root = {};         ///< of the state that the slot goes on with; zero: nothing
-    std::vector<File> carried = {};          ///< that state's head and arrays
-    std::vector<File> start = {};            ///< the claimed state that the unit starts from, if it is here
+    File base;                        ///< the state from which the claim's round starts
+    base::Hash256 carried_root = {};  ///< of the state that the slot goes on with; zero: nothing
+    std::vector<File> carried = {};   ///< that state's head and arrays
+    /// A start at or before the disputed unit, if one was served. A claim may be right of a unit whose start
+    /// is false: the unit is then reached from here, and not from the base.
+    std::optional<ServedStart> served = std::nullopt;
     std::vector<worker::Drill> drills = {};  ///< drills that the player planted in this round (devnets)
     std::vector<std::uint32_t> slots = {};   ///< for a merge or a clip: its slots, ascending
     std::vector<File> updates = {};          ///< the update of each of them
@@ -63,8 +72,9 @@ public:
     /// The first value that was needed since begin() and is not here.
     [[nodiscard]] const std::optional<WorkerAsk>& lacking() const { return lacking_; }
 
-    /// Whether the player's own computation leads to the state that the claim starts from. Also false while
-    /// this is not known yet (lacking()).
+    /// Whether the player's own computation leads to the state that the claim starts from: from the served
+    /// start or, where that leads elsewhere or cannot be read, from the round's base. Also false while this
+    /// is not known yet (lacking()).
     bool starts_as_claimed();
 
     /// Takes a frame of the answer to `ask`, the last one or an earlier one. True: the rest is not needed,
@@ -86,8 +96,13 @@ private:
     /// True once the unit's start is here.
     bool has_start();
     void ask_run();
-    void ask_replay();
+    /// Recomputes the segment of this number from start_.
+    void ask_replay(base::Bytes key, std::uint32_t segment, bool want_end_state);
     bool take_run(const worker::Message& message, const Files& bulk);
+    void begin_served();
+    void take_served(const worker::Replayed& replayed, const Files& bulk);
+    /// Starts again, from the round's base.
+    void forget_served();
     void take_before(const Files& bulk);
     [[nodiscard]] Files kept(OwnState which, const Files& bulk) const;
 
@@ -111,6 +126,8 @@ private:
     PlayerFiles files_;
     std::optional<WorkerAsk> lacking_;
     std::map<base::Bytes, dispute::DisputeAnswer> known_;
+    /// While the unit is being reached from the served start: the next unit, which goes on from start_.
+    std::optional<std::uint32_t> reached_;
     // The unit's start, and the fingerprints of the round's steps before it.
     bool started_ = false;
     Files start_;

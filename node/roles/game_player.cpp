@@ -36,6 +36,8 @@ struct GamePlayer::Play {
     bool satisfied = false;                ///< and answered as far as needed
     bool stuck = false;                    ///< the worker cannot do it: the clock decides
     bool begun_again = false;              ///< a state that its worker had computed has changed on the disk
+    bool from_served = false;              ///< it computes from a start that the slot's miner served
+    bool served_unfit = false;             ///< its worker could not read that start
     std::set<BlobId> blobs;                ///< that it needs
     std::map<OwnState, BlobId> computed;   ///< by its worker, in the store
 };
@@ -202,7 +204,8 @@ std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& sta
     const auto round = contracts::read_round(state, job.id, play.game.round);
     if (!round) return std::nullopt;
     PlayerFiles files;
-    if (told_.start) files.start = told_.start(job, play.unit);
+    if (told_.served && !play.served_unfit) files.served = told_.served(job, play.unit);
+    play.from_served = files.served.has_value();
     const auto base = bench_.earlier_base(state, job, round->base_blob);
     if (!base) return std::nullopt;
     files.base = *base;
@@ -349,12 +352,22 @@ void GamePlayer::on_refusal(Play& play, const frames::Refusal& refusal) {
     // A state that it computed before lies on the disk, and may have changed there.
     if (!play.computed.empty() && !std::exchange(play.begun_again, true)) {
         for (const auto& [which, blob] : play.computed) (void)drop_changed(blob);
-        play.computed.clear();
-        play.memory.reset();
-        play.answered.clear();  // it is asked from the beginning
+        begin_again(play);
         return say(play, refusal.text + "; I compute it again");
     }
+    // What a miner serves may be any bytes: only its root is proven when it is opened.
+    const bool of_bytes = frames::cause_of(refusal.reason) == frames::RefusalCause::kBytes;
+    if (of_bytes && play.from_served && !std::exchange(play.served_unfit, true)) {
+        begin_again(play);
+        return say(play, refusal.text + "; I compute it from the round's base");
+    }
     give_up(play, with_fix(refusal));
+}
+
+void GamePlayer::begin_again(Play& play) {
+    play.computed.clear();
+    play.memory.reset();
+    play.answered.clear();  // it is asked from the beginning
 }
 
 void GamePlayer::give_up(Play& play, const std::string& why) {

@@ -27,9 +27,10 @@ struct PlayerTold {
     Offer offer;
     /// Faults that it planted in its own slots of a round; null: none.
     std::function<std::vector<worker::Drill>(std::uint32_t round)> drills = nullptr;
-    /// Returns the files of the state that the claimed unit starts from, if the role was served them. Empty:
-    /// it was not, and the slot is run from the round's base. Null: the role is never served them.
-    std::function<StateFiles(const contracts::Job& job, const dispute::UnitClaim& unit)> start = nullptr;
+    /// Returns the nearest start at or before the claimed unit that the role was served and still has. Null:
+    /// the role is never served any.
+    std::function<std::optional<ServedStart>(const contracts::Job& job, const dispute::UnitClaim& unit)>
+        served = nullptr;
 };
 
 class GamePlayer {
@@ -87,6 +88,8 @@ private:
     void ask(const contracts::StateView& state, Play& play);
     void on_answer(const Name& name, const WorkerAnswered& answer);
     void on_refusal(Play& play, const worker::Refusal& refusal);
+    /// Forgets what its worker answered. The files are gathered again.
+    static void begin_again(Play& play);
     /// Makes no more moves: the game's clock decides.
     void give_up(Play& play, const std::string& why);
     void say(const Play& play, const std::string& text) const;

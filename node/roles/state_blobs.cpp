@@ -20,6 +20,17 @@ std::optional<program::StateHead> head_in(BlobFiles& files, const BlobId& id) {
     return std::move(head).value();
 }
 
+StateFiles open_all(BlobFiles& files, const BlobId& head, std::vector<BlobId> arrays) {
+    arrays.insert(arrays.begin(), head);
+    StateFiles all;
+    for (const BlobId& one : arrays) {
+        auto file = files.open(one);
+        if (!file.ok()) return {};
+        all.push_back(std::move(file).value());
+    }
+    return all;
+}
+
 }  // namespace
 
 StateTerms slot_terms(const program::JobSpec& spec, std::span<const program::StateArray> wanted,
@@ -76,16 +87,13 @@ bool has_whole(BlobFiles& files, const BlobId& id) {
            std::all_of(arrays.begin(), arrays.end(), [&](const BlobId& array) { return files.has(array); });
 }
 
+StateFiles open_state(BlobFiles& files, const BlobId& id, const StateTerms& terms) {
+    const std::vector<BlobId> arrays = named_arrays(files, id, terms);
+    return arrays.empty() ? StateFiles{} : open_all(files, id, arrays);
+}
+
 StateFiles open_whole(BlobFiles& files, const BlobId& id) {
-    StateFiles all;
-    std::vector<BlobId> ids = arrays_of(files, id);
-    ids.insert(ids.begin(), id);
-    for (const BlobId& one : ids) {
-        auto file = files.open(one);
-        if (!file.ok()) return {};
-        all.push_back(std::move(file).value());
-    }
-    return all;
+    return open_all(files, id, arrays_of(files, id));
 }
 
 }  // namespace assay::node

@@ -51,6 +51,9 @@ void add_arrays(BlobFiles& files, std::set<BlobId>& ids);
 void drop_states(BlobFiles& files, std::set<BlobId> dropped, std::set<BlobId> kept);
 /// Whether the blob is here, and for a head its arrays too.
 bool has_whole(BlobFiles& files, const BlobId& id);
+/// The head in blob `id` and the wanted arrays that it names; empty when one of them is not here, or the blob
+/// is no head of such a state.
+StateFiles open_state(BlobFiles& files, const BlobId& id, const StateTerms& terms);
 /// All files of a state; empty when one of them is not here.
 StateFiles open_whole(BlobFiles& files, const BlobId& id);
 

@@ -25,8 +25,8 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
       games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
              {.offer = [this](const std::string& name,
                               contracts::Payload payload) { offer(name, std::move(payload)); },
-              .start = [this](const contracts::Job& job,
-                              const dispute::UnitClaim& unit) { return served_start(job, unit); }}),
+              .served = [this](const contracts::Job& job,
+                               const dispute::UnitClaim& unit) { return served_start(job, unit); }}),
       challenger_(
           this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
           options_.challenge,
@@ -64,18 +64,23 @@ void VerifierRole::compute_games(bool first) {
     if (!first && !is_busy()) challenger_.compute(state());
 }
 
-StateFiles VerifierRole::served_start(const contracts::Job& job, const dispute::UnitClaim& unit) {
-    const program::RoundPlan plan(job.spec);
-    const bool segment = unit.kind == dispute::UnitKind::kSegment;
-    if (!segment && unit.kind != dispute::UnitKind::kUpdate) return {};
-    const std::uint32_t number = segment ? unit.segment : plan.finalise();
-    const base::Hash256& claimed = segment ? unit.states[0] : unit.states[1];
+std::optional<ServedStart> VerifierRole::served_start(const contracts::Job& job,
+                                                      const dispute::UnitClaim& unit) {
+    const bool is_of_slot = unit.kind != dispute::UnitKind::kMerge && unit.kind != dispute::UnitKind::kClip;
     const auto serve =
         contracts::read_serve(state(), job.id, static_cast<std::uint32_t>(unit.round), unit.slot);
-    for (const contracts::RunStart& start : serve ? serve->starts : std::vector<contracts::RunStart>{}) {
-        if (start.unit == number && start.root == claimed) return open_whole(parts().files, start.blob);
+    if (!is_of_slot || !serve) return std::nullopt;
+    const program::RoundPlan plan(job.spec);
+    const std::uint32_t number = unit.kind == dispute::UnitKind::kSegment ? unit.segment : plan.finalise();
+    const contracts::RunStart* nearest = nullptr;
+    for (const contracts::RunStart& start : serve->starts) {
+        if (start.unit <= number && (nearest == nullptr || start.unit > nearest->unit)) nearest = &start;
     }
-    return {};
+    if (nearest == nullptr) return std::nullopt;
+    StateFiles files = open_state(parts().files, nearest->blob,
+                                  slot_terms(job.spec, plan.start(nearest->unit).arrays, Traffic::kAudit));
+    if (files.empty()) return std::nullopt;
+    return ServedStart{.unit = nearest->unit, .root = nearest->root, .files = std::move(files)};
 }
 
 std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {

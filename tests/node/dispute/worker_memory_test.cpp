@@ -149,6 +149,20 @@ program::TraceRecord trained_with(const PlayerMachine& machine, const frames::Dr
     return trained->first.trace;
 }
 
+/// Trains with one wrong number in segment 0, and keeps the state of each boundary: all behind follow from
+/// it.
+program::TraceRecord trained_falsely(const PlayerMachine& machine, std::vector<Files>& states) {
+    frames::Drill drill{.kind = frames::DrillKind::kUlp, .segment = 0, .tensor = "wte.weight", .index = 5};
+    frames::Train request;
+    request.drills = {drill};
+    const auto trained = tests::call_for<frames::Trained>(
+        *machine.worker, request, {machine.base}, [&](const node::WorkerEvent& event) {
+            if (std::get_if<frames::Boundary>(&event.message) != nullptr) states.push_back(event.bulk);
+        });
+    if (!trained.ok()) FAIL(trained.error().what);
+    return trained->first.trace;
+}
+
 frames::Drill fault(std::uint32_t operator_index, std::uint64_t element) {
     frames::Drill drill{.kind = frames::DrillKind::kOperator, .segment = 1, .tensor = {}, .index = element};
     drill.step = 1;
@@ -185,7 +199,7 @@ TEST_CASE("one ulp in any operator of one step loses the game that its trace lea
         ++played;
         // From the start that the claimant served, the challenger finds the same.
         PlayerFiles served{.base = machine.base};
-        served.start = machine.states[0];
+        served.served = {1, claimed.boundaries[1], machine.states[0]};
         WorkerMemory again(facts, served);
         CHECK(play(facts, cheat, machine, picks_of(again, machine)).way == end.way);
     }
@@ -206,6 +220,78 @@ TEST_CASE("who finds nothing has nothing to pick, and whose numbers lead elsewhe
     UnitFacts facts(job.spec, claim);
     WorkerMemory other(facts, {.base = machine.base});
     CHECK_FALSE(with_worker(other, machine, [&] { return other.starts_as_claimed(); }));
+}
+
+TEST_CASE("a unit behind a false one is right from the start that was served, a unit or more before it") {
+    for (const bool carries : {false, true}) {
+        tests::TinyJob job = tests::tiny_job();
+        if (carries) job.spec.inner_state = program::InnerState::kCarried;
+        const PlayerMachine machine(job);
+        const base::Hash256 base = root_of_base(machine, machine.base);
+        std::vector<Files> states;  // of boundary 1 first
+        const program::TraceRecord trace = trained_falsely(machine, states);
+        REQUIRE(trace.boundaries[1] != machine.trace.boundaries[1]);
+        const program::RoundPlan plan(job.spec);
+        const Files end = program::narrowed(states[2], program::strategy_of(job.spec).lane_arrays,
+                                            plan.start(plan.finalise()).arrays);
+        struct Served {
+            UnitKind kind;
+            std::uint32_t segment;
+            node::ServedStart start;
+        };
+        std::vector<Served> cases = {
+            {UnitKind::kSegment, 1, {1, trace.boundaries[1], states[0]}},
+            {UnitKind::kSegment, 2, {1, trace.boundaries[1], states[0]}},
+            {UnitKind::kUpdate, 0, {1, trace.boundaries[1], states[0]}},
+            {UnitKind::kUpdate, 0, {plan.finalise(), trace.boundaries[3], end}},
+        };
+        if (carries) {
+            cases.push_back({UnitKind::kCarried, 0, {2, trace.boundaries[2], states[1]}});
+            cases.push_back({UnitKind::kCarried, 0, {plan.finalise(), trace.boundaries[3], end}});
+        }
+        for (const Served& one : cases) {
+            const UnitClaim claim = claim_of(job, trace, base, one.kind, one.segment);
+            INFO(node::describe_unit(claim) << " from unit " << one.start.unit);
+            UnitFacts facts(job.spec, claim);
+            PlayerFiles files{.base = machine.base};
+            WorkerMemory from_base(facts, files);
+            CHECK_FALSE(with_worker(from_base, machine, [&] { return from_base.starts_as_claimed(); }));
+            files.served = one.start;
+            for (const bool restarted : {false, true}) {
+                const Liar liar{3, {}};
+                const Ended ended = play(
+                    facts, files, machine, [&](const Way& way, UnitFacts& of) { return liar.pick(way, of); },
+                    restarted);
+                REQUIRE(ended.verdict.has_value());
+                CHECK(ended.verdict->claimant_wins());
+            }
+        }
+    }
+}
+
+TEST_CASE("a served start that cannot be read, or leads elsewhere, gives way to the round's base") {
+    const tests::TinyJob job = tests::tiny_job();
+    const PlayerMachine machine(job);
+    std::vector<Files> states;
+    const program::TraceRecord other = trained_falsely(machine, states);
+    const UnitClaim claim = claim_of(job, machine.trace, {}, UnitKind::kSegment, 2);
+    const base::Hash256& second = machine.trace.boundaries[1];
+    Files noise = machine.states[0];
+    noise[1] = machine.states[0][2];
+    const std::pair<const char*, node::ServedStart> starts[] = {
+        {"no head", {1, second, {machine.update}}},
+        {"nothing", {1, second, {}}},
+        {"another root than its head has", {1, other.boundaries[1], machine.states[0]}},
+        {"an array in another's place", {1, second, noise}},
+        {"one behind the unit", {3, machine.trace.boundaries[3], machine.states[2]}},
+        {"one that leads elsewhere", {1, other.boundaries[1], states[0]}},
+        {"the unit's own, of another run", {2, other.boundaries[2], states[1]}}};
+    for (const auto& [what, start] : starts) {
+        INFO(what);
+        UnitFacts facts(job.spec, claim);
+        WorkerMemory memory(facts, {.base = machine.base, .served = start});
+        CHECK(with_worker(memory, machine, [&] { return memory.starts_as_claimed(); }));
+    }
 }
 
 TEST_CASE("a claim of a slot that is right wins against every pick") {
