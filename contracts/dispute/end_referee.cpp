@@ -28,6 +28,14 @@ public:
         rest_ = rest_.subspan(kHash);
         return out;
     }
+    std::uint64_t take_number() {
+        constexpr std::size_t kNumber = sizeof(std::uint64_t);
+        if (rest_.size() < kNumber) refusal_ = GameReason::kWitnessEnds;
+        if (refusal_) return 0;
+        const auto number = base::decode<std::uint64_t>(rest_.first(kNumber));
+        rest_ = rest_.subspan(kNumber);
+        return *number;
+    }
     Hash256 above(const Hash256& leaf, std::uint64_t index, std::uint64_t leaves) {
         std::vector<Hash256> siblings(sibling_count(index, leaves));
         for (Hash256& one : siblings) one = take();
@@ -115,8 +123,7 @@ GameVerdict judge_end(const StepFacts& facts, const EndPosition& position, const
     return reader.verdict();
 }
 
-GameVerdict judge_carried(std::uint64_t age, const Hash256& end, const Hash256& carried_out,
-                          base::ByteView witness) {
+GameVerdict judge_carried(const Hash256& end, const Hash256& carried_out, base::ByteView witness) {
     if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
     HashReader reader(witness);
     std::array<Hash256, 2> roots;
@@ -126,7 +133,13 @@ GameVerdict judge_carried(std::uint64_t age, const Hash256& end, const Hash256& 
         reader.expect(reader.above(component_leaf(component, roots[i]), component, program::kStateComponents),
                       end);
     }
-    reader.expect(program::carried_root(roots[0], roots[1], age), carried_out);
+    program::StateRoots counted;
+    counted.step_count = reader.take_number();
+    counted.moment_age = reader.take_number();
+    const auto steps = static_cast<std::uint32_t>(StateComponent::kSteps);
+    const Hash256 leaf = program::component_leaves(counted)[steps];
+    reader.expect(reader.above(leaf, steps, program::kStateComponents), end);
+    reader.expect(program::carried_root(roots[0], roots[1], *counted.moment_age), carried_out);
     return reader.verdict();
 }
 
@@ -198,6 +211,11 @@ base::Bytes carried_witness(const program::StateRoots& end) {
         put(component == StateComponent::kFirstMoment ? end.first_moment : end.second_moment);
         for (const Hash256& one : tree.siblings(static_cast<std::uint64_t>(component))) put(one);
     }
+    base::Encoder counters;
+    counters(end.step_count, end.moment_age.value_or(end.step_count));
+    const base::Bytes counted = std::move(counters).take();
+    out.insert(out.end(), counted.begin(), counted.end());
+    for (const Hash256& one : tree.siblings(static_cast<std::uint64_t>(StateComponent::kSteps))) put(one);
     return out;
 }
 

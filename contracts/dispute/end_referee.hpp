@@ -46,10 +46,11 @@ GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const progra
 /// tile ‖ that tile, as for judge(). REQUIRES facts with diverged_at.
 GameVerdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness);
 
-/// Judges whether what a slot carries out (carried_root) has the moments of the state at `end`. Witness:
-/// roots of both arrays, each followed by siblings from its component up to `end`.
-GameVerdict judge_carried(std::uint64_t age, const Hash256& end, const Hash256& carried_out,
-                          base::ByteView witness);
+/// Judges whether what a slot carries out (carried_root) has the moments of the state at `end`, and their
+/// age. Whether that age is right is a question about the segment that ends there. Witness: roots of both
+/// arrays, each followed by siblings from its component up to `end`; u64 steps ‖ u64 age, and the siblings of
+/// theirs.
+GameVerdict judge_carried(const Hash256& end, const Hash256& carried_out, base::ByteView witness);
 
 /// The witnesses for these functions.
 base::Bytes end_witness(const EndPosition& position, StepMemory& memory, const StoredTree& array,

@@ -40,7 +40,7 @@ struct UnitClaim {
     /// For a segment: the operator of step `last_step` at which the work ended. For an update: set when the
     /// work ended there, with any number.
     std::optional<std::uint32_t> diverged_at;
-    std::uint64_t age = 0;  ///< number of steps of the moments before first_step; for kCarried: at its end
+    std::uint64_t age = 0;  ///< of a segment: number of steps of the moments before first_step
     /// For a segment: the states before first_step and before last_step. For an update: the round's base and
     /// the slot's last boundary. For kCarried: the last boundary. For a merge: the round's base.
     std::vector<Hash256> states;

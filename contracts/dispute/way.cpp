@@ -301,7 +301,7 @@ GameVerdict judge_way(const Way& way, UnitFacts& facts, base::ByteView witness) 
             if (claim.diverged_at)
                 return judge_update_divergence(facts.array(ArrayUnit::kUpdate), fixed, witness);
             return judge(facts.array(ArrayUnit::kUpdate), way.array, fixed, witness);
-        case UnitKind::kCarried: return judge_carried(claim.age, claim.states[0], claim.claimed, witness);
+        case UnitKind::kCarried: return judge_carried(claim.states[0], claim.claimed, witness);
         case UnitKind::kMerge: return judge(facts.array(array_unit(way, facts)), way.array, fixed, witness);
         case UnitKind::kClip: break;
     }

@@ -172,9 +172,11 @@ bool is_well_formed(const TraceRecord& trace, const JobSpec& spec) {
     if (!trace.divergence) return trace.fingerprints.size() == steps;
     const std::uint32_t step = trace.divergence->step;
     if (step > steps || trace.fingerprints.size() != step) return false;
-    // The state stays as it was before the diverged step: boundaries after the next one repeat it.
-    const std::uint32_t first_repeat = std::min(plan.unit_of(step) + 1, last);
-    for (std::uint32_t i = first_repeat; i < last; ++i) {
+    // The state stays as it was before the diverged step: boundaries after it repeat one another, and the one
+    // at which it begins, where it is the first step of its segment.
+    const std::uint32_t unit = plan.unit_of(step);
+    const bool ends_at_its_start = !plan.is_finalise(unit) && plan.steps(unit).first == step;
+    for (std::uint32_t i = ends_at_its_start ? unit : unit + 1; i < last; ++i) {
         if (trace.boundaries[i + 1] != trace.boundaries[i]) return false;
     }
     return true;

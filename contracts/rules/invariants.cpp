@@ -327,6 +327,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kAuditPlace:
         case Table::kMergePlace:
         case Table::kHandedOn:
+        case Table::kShownAge:
         case Table::kServe:
         case Table::kStorage:
         case Table::kBeaconLink:

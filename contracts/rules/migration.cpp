@@ -29,6 +29,24 @@ void index_claims(State& state) {
     }
 }
 
+/// From 12 to 13: the age of the moments that a slot goes on with stands beside its reveal. Until then it was
+/// counted from the rounds in which the slot was accepted before.
+void note_shown_ages(State& state) {
+    std::vector<std::pair<Bytes, std::uint64_t>> ages;
+    state.for_each(table_prefix(Table::kReveal), table_prefix(Table::kReveal), [&](ByteView key, ByteView) {
+        const Hash256 job = base::hash_from(key.subspan(1, 32));
+        const ByteView place = key.subspan(33);
+        const auto round = static_cast<std::uint32_t>(number_in(place.first(4)));
+        const auto slot = static_cast<std::uint32_t>(number_in(place.subspan(4, 4)));
+        const std::uint32_t steps = required(read_job_terms(state, job)).spec.train.inner_steps;
+        std::uint64_t age = 0;
+        for (std::uint32_t at = round; !carried_in(state, job, at, slot).nothing(); --at) age += steps;
+        if (age > 0) ages.emplace_back(shown_age_key(job, round, slot), age);
+        return true;
+    });
+    for (const auto& [key, age] : ages) store(state, key, age);
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> schema_of(const StateView& state) {
@@ -54,6 +72,7 @@ void migrate(State& state) {
     if (schema_of(state) == 10U) index_claims(state);
     // From 11 to 12: the market between jobs, of which nothing stands yet.
     if (schema_of(state) < 12U) store(state, market_params_key(), MarketParams{});
+    if (schema_of(state) < 13U) note_shown_ages(state);
     Meta meta = read_meta(state);
     meta.schema = kSchemaVersion;
     store(state, meta_key(), meta);

@@ -127,8 +127,9 @@ PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Param
     PlannedDispute planned;
     planned.moves = 2 * cost.moves - 1;
     planned.bytes = cost.bytes;
-    const base::Uint128 clocks = base::Uint128{params.commit_window} * 6 +
-                                 base::Uint128{params.dispute_move_window} * (planned.moves + 1);
+    const base::Uint128 clock =
+        std::max(base::Uint128{params.commit_window} * 3, base::Uint128{params.audit_seal_window});
+    const base::Uint128 clocks = 2 * clock + base::Uint128{params.dispute_move_window} * (planned.moves + 1);
     planned.heights = stopping(clocks);
     planned.bond = std::max(contracts::replay_fee(price, slot_work).value(), params.verifier_penalty);
     return planned;

@@ -244,9 +244,9 @@ void Walk::Parts::make_carried(ArrayWorld& world) {
     program::StateRoots end = world.store.end_roots();
     end.first_moment = base::hash("fuzz/first", {});
     end.second_moment = base::hash("fuzz/second", {});
-    claim.age = hostile ? 5 : 4;
+    end.moment_age = 4;
     claim.states = {program::state_root(end)};
-    claim.claimed = program::carried_root(end.first_moment, end.second_moment, 4);
+    claim.claimed = program::carried_root(end.first_moment, end.second_moment, hostile ? 5 : 4);
     cannot_win = hostile;
     player = std::make_unique<EndPlayer>(end);
 }

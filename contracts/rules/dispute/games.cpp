@@ -302,7 +302,7 @@ void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
         game.challenger = accusation.verifier;
         game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
         game.accuses = true;
-        if (!unit || id.kind == ClaimKind::kSlot) unit = ageless_unit(work.state, id, game.unit, game.part);
+        if (!unit || id.kind == ClaimKind::kSlot) unit = unjudged_unit(work.state, id, game.unit, game.part);
         const std::uint32_t number = open_game(work, job, std::move(game), required(unit));
         end_game(work, id.job, required(read_game(work.state, id.job, number)),
                  {GameEnd::kSilent, false, {}});

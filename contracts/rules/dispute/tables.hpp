@@ -44,11 +44,10 @@ std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& c
 /// of a settled round.
 std::optional<dispute::UnitClaim> unit_claim(const StateView& state, const ClaimId& id,
                                              dispute::UnitKind unit, std::uint32_t part);
-/// Whether unit_claim() has a result. Reads no round but the claim's.
+/// Whether unit_claim() has a result.
 bool has_unit(const StateView& state, const ClaimId& id, dispute::UnitKind unit, std::uint32_t part);
-/// As unit_claim(), whether or not the referee can judge it, without the age that the slot's moments bring
-/// from earlier rounds, which are not read: for games that end as they are opened.
-std::optional<dispute::UnitClaim> ageless_unit(const StateView& state, const ClaimId& id,
-                                               dispute::UnitKind unit, std::uint32_t part);
+/// As unit_claim(), whether or not the referee can judge it: for games that end as they are opened.
+std::optional<dispute::UnitClaim> unjudged_unit(const StateView& state, const ClaimId& id,
+                                                dispute::UnitKind unit, std::uint32_t part);
 
 }  // namespace assay::contracts

@@ -21,27 +21,18 @@ struct ClaimedSlot {
     JobTerms terms;
     RoundProgress round;
     Reveal reveal;
-    std::uint64_t age = 0;  ///< steps that the moments have behind them as the round begins
+    std::uint64_t age = 0;  ///< of the moments that the slot showed that it goes on with
 };
 
-/// Whether the age is wanted. Counting it reads a record of each round whose moments the slot goes on with.
-enum class Age : bool { kLeftOut, kCounted };
-
-/// Steps of the rounds whose moments a slot still goes on with.
-std::uint64_t carried_age(const StateView& state, const JobTerms& terms, const ClaimId& id) {
-    std::uint64_t age = 0;
-    for (std::uint32_t round = id.round; !carried_in(state, id.job, round, id.number).nothing(); --round)
-        age += terms.spec.train.inner_steps;
-    return age;
-}
-
-std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id, Age age) {
+std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id) {
     const auto terms = read_job_terms(state, id.job);
     const auto round = read_round_progress(state, id.job, id.round);
     auto reveal = read_reveal(state, id.job, id.round, id.number);
     if (!terms || !round || !reveal) return std::nullopt;
-    const std::uint64_t steps = age == Age::kCounted ? carried_age(state, *terms, id) : 0;
-    return ClaimedSlot{*terms, *round, std::move(*reveal), steps};
+    // Not the steps of its earlier rounds: a slot is judged by what it was given, and who handed on a false
+    // age is judged by its own claim.
+    const std::uint64_t age = read_shown_age(state, id.job, id.round, id.number);
+    return ClaimedSlot{*terms, *round, std::move(*reveal), age};
 }
 
 /// A reveal that names no operator of the step is refused (round/check.cpp).
@@ -81,7 +72,6 @@ std::optional<UnitClaim> end_claim(const ClaimedSlot& slot, UnitKind unit) {
         if (!trace.carried || trace.divergence) return std::nullopt;
         claim.claimed = trace.carried->out;
         claim.states = {trace.boundaries.back()};
-        claim.age = slot.age + steps;
         return claim;
     }
     if (trace.divergence) claim.diverged_at = 0;
@@ -91,8 +81,8 @@ std::optional<UnitClaim> end_claim(const ClaimedSlot& slot, UnitKind unit) {
 }
 
 std::optional<UnitClaim> slot_claim(const StateView& state, const ClaimId& id, UnitKind unit,
-                                    std::uint32_t part, Age age) {
-    const auto slot = view_slot(state, id, age);
+                                    std::uint32_t part) {
+    const auto slot = view_slot(state, id);
     if (!slot || (unit != UnitKind::kSegment && part != 0)) return std::nullopt;
     std::optional<UnitClaim> claim;
     if (unit == UnitKind::kSegment) claim = segment_claim(*slot, part);
@@ -126,9 +116,9 @@ std::optional<UnitClaim> merge_unit(const StateView& state, const ClaimId& id, U
 }
 
 std::optional<UnitClaim> describe(const StateView& state, const ClaimId& id, UnitKind unit,
-                                  std::uint32_t part, Age age) {
-    auto claim = id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part, age)
-                                             : merge_unit(state, id, unit, part);
+                                  std::uint32_t part) {
+    auto claim =
+        id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part) : merge_unit(state, id, unit, part);
     if (!claim) return std::nullopt;
     claim->kind = unit;
     claim->round = id.round;
@@ -143,17 +133,17 @@ bool is_judged(const StateView& state, const ClaimId& id, UnitKind unit) {
 }  // namespace
 
 bool has_unit(const StateView& state, const ClaimId& id, UnitKind unit, std::uint32_t part) {
-    return is_judged(state, id, unit) && describe(state, id, unit, part, Age::kLeftOut);
+    return is_judged(state, id, unit) && describe(state, id, unit, part);
 }
 
 std::optional<UnitClaim> unit_claim(const StateView& state, const ClaimId& id, UnitKind unit,
                                     std::uint32_t part) {
-    return is_judged(state, id, unit) ? describe(state, id, unit, part, Age::kCounted) : std::nullopt;
+    return is_judged(state, id, unit) ? describe(state, id, unit, part) : std::nullopt;
 }
 
-std::optional<UnitClaim> ageless_unit(const StateView& state, const ClaimId& id, UnitKind unit,
-                                      std::uint32_t part) {
-    return describe(state, id, unit, part, Age::kLeftOut);
+std::optional<UnitClaim> unjudged_unit(const StateView& state, const ClaimId& id, UnitKind unit,
+                                       std::uint32_t part) {
+    return describe(state, id, unit, part);
 }
 
 }  // namespace assay::contracts

@@ -31,7 +31,8 @@ constexpr std::array kTablesOfJob = {
     Table::kStorage,     Table::kAsk,        Table::kBidding,      Table::kBuyerEndpoint,
     Table::kRoster,      Table::kPanel,      Table::kBeaconMember, Table::kJobAdditions,
     Table::kMergePlace,  Table::kGame,       Table::kGamePieces,   Table::kRoundPrices,
-    Table::kSealCost,    Table::kDroppedAt,  Table::kJobTerms,     Table::kJobProgress};
+    Table::kSealCost,    Table::kDroppedAt,  Table::kShownAge,     Table::kJobTerms,
+    Table::kJobProgress};
 // leave() goes on in another block as long as the progress is there.
 static_assert(kTablesOfJob.back() == Table::kJobProgress);
 

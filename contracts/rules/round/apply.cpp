@@ -86,6 +86,7 @@ void carry_out(Work& work, const Sent& sent, const RoundReveal& tx) {
     const Bytes record = base::encode(reveal);
     work.state.put(reveal_key(tx.job, tx.round, tx.slot), record);
     store(work.state, reveal_place_key(tx.job, tx.round, tx.slot), place_in_log(work, sent, record));
+    if (tx.start.carried) store(work.state, shown_age_key(tx.job, tx.round, tx.slot), tx.start.carried->age);
     change_slot(work, tx.job, tx.round, tx.slot, [&](SlotRound& slot) {
         slot.revealed = true;
         slot.diverged = tx.trace.divergence.has_value();

@@ -16,6 +16,8 @@ void archive_round(State& state, const Hash256& job, std::uint32_t round) {
         if (state.get(serve_key(job, round, slot.slot))) state.erase(serve_key(job, round, slot.slot));
         if (state.get(reveal_place_key(job, round, slot.slot)))
             state.erase(reveal_key(job, round, slot.slot));
+        if (state.get(shown_age_key(job, round, slot.slot)))
+            state.erase(shown_age_key(job, round, slot.slot));
     }
     for (AuditPosting posting : list_audits(state, job, round)) {
         if (!state.get(audit_place_key(job, round, posting.stage, posting.verifier))) continue;

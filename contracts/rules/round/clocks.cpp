@@ -21,7 +21,9 @@ std::uint64_t player_clock(const Params& params, const Job& job, const Round& ro
     base::Uint128 heights = params.commit_window;
     if (slowest > 0)
         heights = std::min(heights, (base::Uint128{job.slot_work} * 1'000 + slowest - 1) / slowest);
-    return static_cast<std::uint64_t>(heights) * 3;
+    // Miners that seal what they never computed are as fast as they please, and accusers are measured by no
+    // round: whoever could audit in time must be able to play, too.
+    return std::max(static_cast<std::uint64_t>(heights) * 3, params.audit_seal_window);
 }
 
 std::uint64_t accusing_window(const Params& params, const Job& job, const Round& round,

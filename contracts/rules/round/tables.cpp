@@ -68,6 +68,9 @@ Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, cons
 Bytes merge_place_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier) {
     return KeyBuilder(Table::kMergePlace).add(job.view()).add_number(round, 4).add(verifier.view()).take();
 }
+Bytes shown_age_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    return KeyBuilder(Table::kShownAge).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
+}
 Bytes handed_on_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kHandedOn).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
 }
@@ -111,6 +114,11 @@ std::optional<StoragePosting> read_storage(const StateView& state, const Hash256
                                            const PublicKey& verifier) {
     return load<StoragePosting>(state, storage_key(job, round, verifier));
 }
+std::uint64_t read_shown_age(const StateView& state, const Hash256& job, std::uint32_t round,
+                             std::uint32_t slot) {
+    return load<std::uint64_t>(state, shown_age_key(job, round, slot)).value_or(0);
+}
+
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
                                   std::uint32_t slot) {
     return load<Reveal>(state, reveal_key(job, round, slot));

@@ -25,6 +25,7 @@ Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const Publ
 Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes merge_place_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier);
+Bytes shown_age_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes handed_on_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line);
 
@@ -42,6 +43,9 @@ std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, s
 std::optional<Serve> read_serve(const StateView& state, const Hash256& job, std::uint32_t round,
                                 std::uint32_t slot);
 /// Until the round is archived; after that it is in the block log (evidence.hpp).
+/// Steps behind the moments that the slot showed, at its reveal, that it goes on with; 0 when it showed none.
+std::uint64_t read_shown_age(const StateView& state, const Hash256& job, std::uint32_t round,
+                             std::uint32_t slot);
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
                                   std::uint32_t slot);
 /// Its claims until the round is archived; after that they are in the block log (evidence.hpp).

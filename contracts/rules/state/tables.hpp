@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp migrates older states to it.
-inline constexpr std::uint32_t kSchemaVersion = 12;
+inline constexpr std::uint32_t kSchemaVersion = 13;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -63,6 +63,7 @@ enum class Table : std::uint8_t {
     kServe = 0x3b,          // job, round, slot -> Serve, until the round is archived
     kStorage = 0x3c,        // job, round, verifier -> StoragePosting
     kMergePlace = 0x3d,     // job, round, verifier -> LogPlace, of a merge with clips
+    kShownAge = 0x3e,       // job, round, slot -> u64, beside a Reveal that shows what its slot carries
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
     kGame = 0x41,           // job, number -> Game
     kGamePieces = 0x42,     // job, number -> GamePieces, while the game is open
@@ -113,6 +114,7 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kRevealPlace:
         case Table::kAuditPlace:
         case Table::kHandedOn:
+        case Table::kShownAge:
         case Table::kServe:
         case Table::kStorage:
         case Table::kMergePlace:

@@ -102,10 +102,11 @@ void measure_handed_on(const ShapeSetting& setting, DisputeShape& row) {
     program::StateRoots end;
     end.first_moment = named("first");
     end.second_moment = named("second");
+    end.moment_age = kAge;
     const base::Bytes witness = dispute::carried_witness(end);
     const Hash256 out = program::carried_root(end.first_moment, end.second_moment, kAge);
     note_verdicts(row, setting, {}, witness.size(),
-                  [&] { return dispute::judge_carried(kAge, program::state_root(end), out, witness); });
+                  [&] { return dispute::judge_carried(program::state_root(end), out, witness); });
 }
 
 }  // namespace

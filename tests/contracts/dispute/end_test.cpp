@@ -111,24 +111,32 @@ TEST_CASE("the state behind a step is what its outputs make") {
     }
 }
 
-TEST_CASE("what a slot hands on are the moments of its end") {
+TEST_CASE("what a slot hands on are the moments of its end, and their age") {
     Step step;
     make_step(step, disputed::small_variants()[2]);
     StepCommitments honest(step.inputs);
-    const End end = end_of(step, honest);
+    End end = end_of(step, honest);
+    end.known.moment_age = 7;
+    const auto handed_on = [&](std::uint64_t age) {
+        return program::carried_root(end.known.first_moment, end.known.second_moment, age);
+    };
     const Hash256 root = program::state_root(end.known);
-    const Hash256 carried = program::carried_root(end.known.first_moment, end.known.second_moment, 7);
+    const Hash256 carried = handed_on(7);
     const base::Bytes witness = carried_witness(end.known);
-    CHECK(judge_carried(7, root, carried, witness).claimant_wins());
-    CHECK_FALSE(judge_carried(8, root, carried, witness).claimant_wins());
-    CHECK_FALSE(judge_carried(7, carried, carried, witness).claimant_wins());
-    CHECK_FALSE(judge_carried(7, root, root, witness).claimant_wins());
+    CHECK(judge_carried(root, carried, witness).claimant_wins());
+    CHECK_FALSE(judge_carried(root, handed_on(8), witness).claimant_wins());
+    CHECK_FALSE(judge_carried(carried, carried, witness).claimant_wins());
+    CHECK_FALSE(judge_carried(root, root, witness).claimant_wins());
     for (std::size_t i = 0; i < witness.size(); i += 7) {
         base::Bytes other = witness;
         other[i] ^= 1;
-        CHECK_FALSE(judge_carried(7, root, carried, other).claimant_wins());
+        CHECK_FALSE(judge_carried(root, carried, other).claimant_wins());
     }
-    CHECK(to_text(judge_carried(7, root, carried, {}).reason) == "witness_ends");
+    CHECK(to_text(judge_carried(root, carried, {}).reason) == "witness_ends");
+    for (const std::size_t size : {std::size_t{200}, std::size_t{300}, witness.size() - 1}) {
+        const base::ByteView some = base::ByteView(witness).first(std::min(size, witness.size() - 1));
+        CHECK(to_text(judge_carried(root, carried, some).reason) == "witness_ends");
+    }
 }
 
 TEST_CASE("a divergence is a claim like any other") {

@@ -31,7 +31,9 @@ TraceRecord diverged_at(const JobSpec& spec, std::uint32_t step) {
     trace.divergence = Divergence{step, 7};
     trace.fingerprints.resize(step);
     trace.update = {};
-    for (std::uint32_t i = step / spec.security.segment_steps + 1; i < RoundPlan(spec).segments(); ++i) {
+    // The first whole segment that the work did not reach, or that it ended in before any step.
+    const std::uint32_t segment_steps = spec.security.segment_steps;
+    for (std::uint32_t i = (step + segment_steps - 1) / segment_steps; i < RoundPlan(spec).segments(); ++i) {
         trace.boundaries[i + 1] = trace.boundaries[i];
     }
     return trace;
@@ -182,6 +184,10 @@ TEST_CASE("malformed traces are recognised") {
     CHECK_FALSE(is_well_formed(trace, spec));
     trace = diverged_at(spec, 1);
     trace.boundaries[3] = named("moved on");
+    CHECK_FALSE(is_well_formed(trace, spec));
+    // No step of segment 1 was made, so that it ends where it began.
+    trace = diverged_at(spec, 2);
+    trace.boundaries[2] = trace.boundaries[3] = named("moved on");
     CHECK_FALSE(is_well_formed(trace, spec));
     trace = diverged_at(spec, 1);
     trace.update = named("update");

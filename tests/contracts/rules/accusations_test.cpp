@@ -247,6 +247,21 @@ TEST_CASE("an accuser that opens no game in time has lost it, and a whole panel 
     CHECK_FALSE(w.game(static_cast<std::uint32_t>(games.size())).bond.is_zero());
 }
 
+TEST_CASE("miners that seal at once leave accusers and players as much time as an audit may take") {
+    Params params = disputed();
+    params.audit_seal_window = 500;
+    params.claim_window = 3 * params.audit_seal_window;
+    AccusedWorld w({.miners = {{"m1", MinerManner::kCheats}, {"m2", MinerManner::kCheats}}}, 1, params);
+    const Round round = *read_round(w.env.state(), w.job, 0);
+    for (const std::uint32_t slot : {0U, 1U}) {
+        REQUIRE_FALSE(w.claim(slot).accusations.empty());
+        CHECK(w.claim(slot).accuse_by >= round.settled_at + params.audit_seal_window);
+    }
+    (void)w.accuse(0);
+    CHECK(w.game(0).claimant_clock >= params.audit_seal_window);
+    CHECK(w.game(0).challenger_clock >= params.audit_seal_window);
+}
+
 TEST_CASE("a panel that is silent leaves its slot to one more verifier, and then it is paid by default") {
     const bool all = GENERATE(false, true);
     CAPTURE(all);

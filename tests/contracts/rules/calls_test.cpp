@@ -43,7 +43,7 @@ void concede_to_friend(DisputeWorld& w) { concede_to_friend_of(w, 0, 0); }
 }  // namespace
 
 TEST_CASE("the winner calls those who vouched: each defends the root that it computed, or loses its bond") {
-    DisputeWorld w;
+    DisputeWorld w(false, VerifierManner::kColludes, DisputeWorld::unhurried());
     const std::string miner = w.miner_of(0);
     w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
     w.env.refuse(Reason::kWrongPhase, w.env.person("v4"), call(w, 0, w.env.person("v1").node_key()));

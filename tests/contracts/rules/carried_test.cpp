@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs whose slots go on with the moments of their last accepted round: what the ledger enforces of it.
+#include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/migration.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -11,7 +14,8 @@ struct CarryingWorld {
     Env env;
     Hash256 job;
 
-    explicit CarryingWorld(JobSpec spec = carrying_job()) : env(short_windows()) {
+    explicit CarryingWorld(JobSpec spec = carrying_job(), const Params& params = short_windows())
+        : env(params) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         job = env.post(spec);
@@ -220,6 +224,53 @@ TEST_CASE("a slot that diverged hands nothing on") {
     play_round(w.env, w.job);
     CHECK(w.carried(1, 0).nothing());
     CHECK_FALSE(w.carried(1, 1).nothing());
+}
+
+TEST_CASE("a slot is judged by the age that it was given, also where that is a lie of the round before") {
+    Params params = short_windows();
+    params.claim_window = 300;
+    CarryingWorld w(CarryingWorld::carrying_job(), params);
+    const std::uint32_t steps = w.env.job(w.job).spec.train.inner_steps;
+    TraceRecord lie = true_trace(w.env.job(w.job), 0, 0);
+    lie.carried->out = carried_named("aged", steps + 1'000);
+    play_round(w.env, w.job,
+               {.verifiers = {{"v1", VerifierManner::kColludes},
+                              {"v2", VerifierManner::kColludes},
+                              {"v3", VerifierManner::kColludes}},
+                .traces = {{0, lie}}});
+    play_round(w.env, w.job);
+    const auto age_of = [&](std::uint32_t round, std::uint32_t slot) {
+        const ClaimId id{w.job, round, ClaimKind::kSlot, slot};
+        return unit_claim(w.env.state(), id, dispute::UnitKind::kSegment, 0).value().age;
+    };
+    CHECK(age_of(0, 0) == 0);
+    CHECK(age_of(0, 1) == 0);
+    CHECK(age_of(1, 0) == steps + 1'000);
+    CHECK(age_of(1, 1) == steps);
+    // What a slot showed goes with its reveal.
+    while (read_reveal(w.env.state(), w.job, 1, 0)) w.env.next_block();
+    CHECK(read_shown_age(w.env.state(), w.job, 1, 0) == 0);
+}
+
+TEST_CASE("of a state of schema 12 the ages are counted from the rounds in which slots were accepted") {
+    Params params = short_windows();
+    params.claim_window = 300;
+    CarryingWorld w(CarryingWorld::carrying_job(), params);
+    for (int round = 0; round < 3; ++round) play_round(w.env, w.job);
+    MemoryState now, older;
+    std::size_t ages = 0;
+    for (const auto& [key, value] : w.env.state().scan({})) {
+        now.put(key, value);
+        const bool is_age = static_cast<Table>(key.front()) == Table::kShownAge;
+        ages += is_age ? 1U : 0U;
+        if (!is_age) older.put(key, value);
+    }
+    REQUIRE(ages == 4);
+    Meta meta = read_meta(older);
+    meta.schema = 12;
+    store(older, meta_key(), meta);
+    migrate(older);
+    CHECK(older.all() == now.all());
 }
 
 }  // namespace assay::contracts::test

@@ -264,8 +264,7 @@ TEST_CASE("where the job's own base is no number, nobody loses and the job ends"
     const JobSpec spec = w.env.job(w.job).spec;
     const dispute::UnitClaim unit = read_game_pieces(w.env.state(), w.job, number)->unit;
     dispute::UnitFacts facts(spec, unit);
-    REQUIRE(unit.states ==
-            std::vector{program::state_root(w.broken->roots(0)), program::state_root(w.broken->roots(1))});
+    REQUIRE(unit.states == std::vector{program::state_root(w.broken->roots(0)), program::state_root(w.end)});
     // The first tensor is a bias: one row.
     const std::vector<dispute::Cells> partials = {
         dispute::Cells::of({dispute::CellKind::kWhole, arithmetic::kTile})};

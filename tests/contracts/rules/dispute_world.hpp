@@ -80,8 +80,15 @@ struct DisputeWorld {
         params.dispute_move_window = 6;
         return params;
     }
-    explicit DisputeWorld(bool has_broken_base = false, VerifierManner manner = VerifierManner::kColludes)
-        : env(params()) {
+    /// Nobody is missed in the round that follows while a game goes on.
+    static Params unhurried() {
+        Params unhurried = params();
+        unhurried.commit_window = 40;
+        return unhurried;
+    }
+    explicit DisputeWorld(bool has_broken_base = false, VerifierManner manner = VerifierManner::kColludes,
+                          const Params& terms = params())
+        : env(terms) {
         Play play;
         // They say what the miners say, whose last states are not those of true_trace().
         for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = manner;
@@ -100,6 +107,7 @@ struct DisputeWorld {
             end.first_moment = bytes_of("first moment");
             end.second_moment = bytes_of("second moment");
         }
+        end.moment_age = spec.train.inner_steps;
         spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX;
         job = env.post(spec);
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});

@@ -8,7 +8,9 @@ namespace assay::contracts::test {
 using dispute::UnitKind;
 
 TEST_CASE("those who attested a merge that lost its game are called, and lose what they locked with it") {
-    MergeCourt w;
+    Params params = merges_with_games();
+    params.commit_window = 40;  // nobody is missed in the round that follows while a game goes on
+    MergeCourt w(params);
     w.merge(kThreeConspire);
     const PublicKey claimant = read_claim(w.env.state(), w.name())->node;
     w.env.send(w.env.person("v4"), w.challenge());

@@ -357,20 +357,37 @@ TEST_CASE("a slot that hands on other moments than those of its end loses with w
     end.parameters = bytes_of("parameters");
     end.first_moment = bytes_of("first moment");
     end.second_moment = bytes_of("second moment");
-    for (const bool is_first : {true, false}) {
-        program::CarriedParts handed{end.first_moment, end.second_moment, spec.train.inner_steps};
-        (is_first ? handed.first_moment : handed.second_moment).bytes[7] ^= 1;
-        PlantedCourt court(spec, [&](const Job& job, std::uint32_t slot) {
+    end.moment_age = spec.train.inner_steps;
+    const auto court_of = [&](const program::CarriedParts& handed) {
+        return PlantedCourt(spec, [&](const Job& job, std::uint32_t slot) {
             TraceRecord trace = true_trace(job, 0, slot);
             trace.boundaries.back() = program::state_root(end);
             trace.carried->out = remember_carried(handed);
             return trace;
         });
+    };
+    const program::CarriedParts own{end.first_moment, end.second_moment, *end.moment_age};
+    for (const int wrong : {0, 1, 2}) {
+        CAPTURE(wrong);
+        program::CarriedParts handed = own;
+        if (wrong == 0) handed.first_moment.bytes[7] ^= 1;
+        if (wrong == 1) handed.second_moment.bytes[7] ^= 1;
+        if (wrong == 2) ++handed.age;
+        PlantedCourt court = court_of(handed);
         EndPlayer claimant(end);
         EndPlayer challenger(end);
         const Game game = court.convict(court.about_slot(UnitKind::kCarried), claimant, challenger);
         CHECK(to_text(game.finding.reason) == "not_opened");
     }
+    // A false age of the end itself is the last segment's: what was handed on of it is right.
+    end.moment_age = *end.moment_age + 1'000;
+    PlantedCourt court = court_of({end.first_moment, end.second_moment, *end.moment_age});
+    court.env.send(court.env.person("v4"), court.about_slot(UnitKind::kCarried));
+    EndPlayer claimant(end);
+    EndPlayer challenger(end);
+    const Game game = court.play_on(0, claimant, challenger);
+    CHECK(game.end == GameEnd::kJudged);
+    CHECK_FALSE(game.claimant_lost);
 }
 
 }  // namespace assay::contracts::test
