@@ -29,10 +29,10 @@ std::vector<Hash256> own_hashes(const Way& way, UnitMemory& own) {
 std::optional<StepEnd> wrong_end(const Way& way, UnitFacts& facts, UnitMemory& own) {
     if (way.first == way.last) return StepEnd::kDivergence;
     const std::uint32_t step = way.at.step;
-    const program::Fingerprint found = own.fingerprint(step);
+    const auto found = own.fingerprint(step);
     const program::Fingerprint& claimed = facts.claim().fingerprints[step - facts.claim().first_step];
-    if (found.loss != claimed.loss) return StepEnd::kLoss;
-    if (found.norm != claimed.norm) return StepEnd::kNorm;
+    if (!found || found->loss != claimed.loss) return StepEnd::kLoss;
+    if (found->norm != claimed.norm) return StepEnd::kNorm;
     if (own.state(step + 1) != way.end) return StepEnd::kState;
     return std::nullopt;
 }
@@ -51,6 +51,39 @@ std::optional<Pick> wrong_fingerprint(const Way& way, UnitFacts& facts, UnitMemo
     return std::nullopt;
 }
 
+/// The leaf of the way's tree that holds the place; nothing when the place is not behind this stage, or the
+/// claim says that the work ended there or before.
+std::optional<std::uint64_t> leaf_of(const Way& way, UnitFacts& facts, const NotFinitePlace& place) {
+    if (facts.claim().kind != UnitKind::kSegment) {
+        if (way.stage == WayStage::kArrays) return place.operator_index;
+        if (facts.claim().kind == UnitKind::kMerge && way.is_outer != (place.operator_index == 1))
+            return std::nullopt;
+        if (way.stage == WayStage::kTensors) return place.output;
+        if (way.stage == WayStage::kTiles && way.array.tensor == place.output) return place.tile;
+        return std::nullopt;
+    }
+    const StepFacts& step = facts.step(way.at.step);
+    if (step.diverged_at && *step.diverged_at <= place.operator_index) return std::nullopt;
+    if (way.stage == WayStage::kOutputs) return step.first_output[place.operator_index] + place.output;
+    const bool is_here = way.at.operator_index == place.operator_index && way.at.output == place.output;
+    if (way.stage == WayStage::kTiles && is_here) return place.tile;
+    return std::nullopt;
+}
+
+/// Which of the posted hashes is above the place where the own computation ends. There the claimant cannot
+/// open a number that the referee accepts, even where its hashes are the challenger's.
+std::optional<std::uint64_t> posted_above_end(const Way& way, UnitFacts& facts, UnitMemory& own) {
+    const bool has_outputs = way.stage == WayStage::kOutputs || way.stage == WayStage::kTiles ||
+                             way.stage == WayStage::kTensors || way.stage == WayStage::kArrays;
+    const auto place = has_outputs ? own.ends_at(way) : std::nullopt;
+    const auto leaf = place ? leaf_of(way, facts, *place) : std::nullopt;
+    if (!leaf) return std::nullopt;
+    if (way.stage == WayStage::kArrays) return leaf;
+    const std::uint64_t node = *leaf >> way.row.height;
+    if (node < way.row.first || node - way.row.first >= way.posted.size()) return std::nullopt;
+    return node - way.row.first;
+}
+
 }  // namespace
 
 std::vector<Hash256> next_post(const Way& way, UnitMemory& own) {
@@ -59,10 +92,13 @@ std::vector<Hash256> next_post(const Way& way, UnitMemory& own) {
 }
 
 std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own) {
+    const auto ends = posted_above_end(way, facts, own);
+    // What a step wrote before its end may differ already; of an array nothing is known but where it ends.
+    if (ends && facts.claim().kind != UnitKind::kSegment) return Pick{.index = *ends, .end = std::nullopt};
     const std::vector<Hash256> mine = own_hashes(way, own);
     for (std::size_t i = 0; i < way.posted.size(); ++i) {
         const Pick pick{.index = i, .end = std::nullopt};
-        if (way.posted[i] != mine[i] && may_pick(way, facts, pick)) return pick;
+        if ((way.posted[i] != mine[i] || ends == i) && may_pick(way, facts, pick)) return pick;
     }
     if (way.stage == WayStage::kStates) {
         const auto pick = wrong_fingerprint(way, facts, own);

@@ -3,6 +3,9 @@
 // them that differs from its own. Both use a UnitMemory, which computes what they need.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "contracts/dispute/way.hpp"
 
 namespace assay::dispute {
@@ -22,8 +25,11 @@ public:
     virtual std::vector<Hash256> row(const Way& way) = 0;
     /// For a merge: the roots of parameters and momentum.
     virtual std::vector<Hash256> arrays() = 0;
-    /// Loss and gradient norm of a completed step.
-    virtual program::Fingerprint fingerprint(std::uint32_t step) = 0;
+    /// Loss and gradient norm of a step; nothing when the slot's work ends before they are written.
+    virtual std::optional<program::Fingerprint> fingerprint(std::uint32_t step) = 0;
+    /// Where the own computation of the way's step, update or merge ends, if it does. `row` has hashes of a
+    /// step's outputs up to there, and none that mean anything of an update.
+    virtual std::optional<NotFinitePlace> ends_at(const Way& way) = 0;
     /// What the claimant opens at kWitness.
     virtual base::Bytes witness(const Way& way) = 0;
 };

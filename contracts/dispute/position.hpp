@@ -41,6 +41,19 @@ struct PartialPosition {
     }
 };
 
+/// The first number of a unit's own computation that may not be. Of a step it is the first in program order
+/// that is not finite; of an update, one that is out of range; of a merge, one that is not finite.
+struct NotFinitePlace {
+    std::uint32_t operator_index = 0;  ///< of a merge: 0 for parameters, 1 for momentum; of an update: 0
+    std::uint32_t output = 0;          ///< of an array: the tensor
+    std::uint64_t tile = 0;
+    friend bool operator==(const NotFinitePlace&, const NotFinitePlace&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.operator_index, self.output, self.tile);
+    }
+};
+
 /// Neighbouring nodes of a Merkle tree (merkle.hpp), all `height` rows above the leaves.
 struct TreeRow {
     std::uint32_t height = 0;

@@ -89,23 +89,12 @@ struct ArrayQuestion {
     }
 };
 
-/// The place of a number that is not finite, of the first operator in program order that wrote one.
-struct NotFinitePlace {
-    std::uint32_t operator_index = 0;
-    std::uint32_t output = 0;
-    std::uint64_t tile = 0;
-    friend bool operator==(const NotFinitePlace&, const NotFinitePlace&) = default;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        visit(self.operator_index, self.output, self.tile);
-    }
-};
-
 struct DisputeAnswer {
     std::vector<Hash256> hashes;  ///< of a row
     base::Bytes witness;
-    /// For kOutputs: where the step diverges, as it was computed here. A claim that it went on loses there.
-    /// The outputs after it have no tiles.
+    /// Where the unit ends as it was computed here: for kOutputs a step, for a row of an update or a merge
+    /// that array. A claim that it went on loses there. Outputs of the step after it have no tiles; an update
+    /// has no numbers, and its row is zeros.
     std::optional<NotFinitePlace> diverges = std::nullopt;
     friend bool operator==(const DisputeAnswer&, const DisputeAnswer&) = default;
     template <class Self, class V>

@@ -165,6 +165,7 @@ bool WorkerMemory::take_run(const frames::Message& message, const Files& bulk) {
     const auto learn = [&](const program::TraceRecord& trace) {
         for (std::uint32_t step = 0; step < trace.fingerprints.size(); ++step)
             fingerprints_[step] = trace.fingerprints[step];
+        has_fingerprints_ = true;
         start_root_ = trace.boundaries[wanted];
         started_ = true;
     };
@@ -207,9 +208,13 @@ bool WorkerMemory::take(const WorkerAsk& ask, const frames::Message& message, co
         }
         for (std::size_t i = 0; i < replayed->parts.fingerprints.size(); ++i)
             fingerprints_[steps().first + static_cast<std::uint32_t>(i)] = replayed->parts.fingerprints[i];
+        has_fingerprints_ = true;
     }
-    if (const auto* found = std::get_if<frames::Descended>(&message); found != nullptr && ask.key.size() > 1)
+    if (const auto* found = std::get_if<frames::Descended>(&message);
+        found != nullptr && ask.key.size() > 1) {
         known_[ask.key] = found->answer;
+        take_end(ask, found->answer);
+    }
     return false;
 }
 
@@ -318,13 +323,39 @@ Hash256 WorkerMemory::state(std::uint32_t step) {
     return roots ? (*roots)[step - steps().first - 1] : Hash256{};
 }
 
-program::Fingerprint WorkerMemory::fingerprint(std::uint32_t step) {
-    if (!has_start()) return {};
+std::optional<program::Fingerprint> WorkerMemory::fingerprint(std::uint32_t step) {
+    if (!has_start()) return std::nullopt;
     const auto found = fingerprints_.find(step);
     if (found != fingerprints_.end()) return found->second;
-    // Behind a divergence of its own there are none.
-    if (fingerprints_.empty()) ask_replay(kReplay, claim().segment, false);
-    return {};
+    if (!has_fingerprints_) ask_replay(kReplay, claim().segment, false);
+    return std::nullopt;
+}
+
+void WorkerMemory::take_end(const WorkerAsk& ask, const dispute::DisputeAnswer& answer) {
+    const auto* of_step = std::get_if<frames::Descend>(&ask.request);
+    if (of_step != nullptr && of_step->question.kind == QuestionKind::kOutputs)
+        ends_[of_step->question.at.step] = answer.diverges;
+    const auto* of_array = std::get_if<frames::DescendArray>(&ask.request);
+    if (of_array != nullptr && of_array->question.level == ArrayLevel::kTensors) ends_[0] = answer.diverges;
+}
+
+std::optional<dispute::NotFinitePlace> WorkerMemory::ends_at(const Way& way) {
+    if (claim().kind == UnitKind::kClip || claim().kind == UnitKind::kCarried) return std::nullopt;
+    const bool of_step = claim().kind == UnitKind::kSegment;
+    if (const auto found = ends_.find(of_step ? way.at.step : 0); found != ends_.end()) return found->second;
+    if (of_step) {
+        Question question;
+        question.kind = QuestionKind::kOutputs;
+        question.at.step = way.at.step;
+        // The row that the stage needs anyway, if it is that of the outputs.
+        question.row =
+            way.stage == WayStage::kOutputs ? way.row : dispute::top_row(facts_.step(way.at.step).outputs());
+        (void)ask(question);
+        return std::nullopt;
+    }
+    const bool is_merge = claim().kind == UnitKind::kMerge;
+    (void)tensors(is_merge ? ArraySubject::kMergedParameters : ArraySubject::kUpdate);
+    return std::nullopt;
 }
 
 std::vector<Hash256> WorkerMemory::arrays() {

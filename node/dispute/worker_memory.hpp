@@ -64,7 +64,8 @@ public:
     base::Hash256 state(std::uint32_t step) override;
     std::vector<base::Hash256> row(const dispute::Way& way) override;
     std::vector<base::Hash256> arrays() override;
-    program::Fingerprint fingerprint(std::uint32_t step) override;
+    std::optional<program::Fingerprint> fingerprint(std::uint32_t step) override;
+    std::optional<dispute::NotFinitePlace> ends_at(const dispute::Way& way) override;
     base::Bytes witness(const dispute::Way& way) override;
 
     /// Call it before a move is computed; clears lacking().
@@ -113,6 +114,8 @@ private:
     template <class Question>
     std::optional<std::vector<base::Hash256>> leaves(Question question, std::uint64_t count);
     std::optional<std::vector<base::Hash256>> tensors(dispute::ArraySubject subject);
+    /// Notes where the answer says that the unit ends.
+    void take_end(const WorkerAsk& ask, const dispute::DisputeAnswer& answer);
     [[nodiscard]] dispute::ArraySubject subject(const dispute::Way& way) const;
     /// The state after a step as its outputs make it: the trees of its arrays over their tensors.
     std::optional<std::vector<dispute::StoredTree>> end_arrays(const dispute::Way& way);
@@ -133,6 +136,9 @@ private:
     Files start_;
     base::Hash256 start_root_;
     std::map<std::uint32_t, program::Fingerprint> fingerprints_;  ///< by step of the round
+    bool has_fingerprints_ = false;  ///< of the unit's steps; those that are missing were not completed
+    /// What was said of where a step ends, by its number, or of where an array does, under 0.
+    std::map<std::uint32_t, std::optional<dispute::NotFinitePlace>> ends_;
     // The state before a step inside the segment, so that questions about it do not run the steps before.
     std::optional<std::uint32_t> before_step_;
     Files before_;

@@ -123,7 +123,8 @@ public:
     Hash256 state(std::uint32_t) override { return {}; }
     std::vector<Hash256> row(const Way&) override { return {}; }
     std::vector<Hash256> arrays() override { return {}; }
-    program::Fingerprint fingerprint(std::uint32_t) override { return {}; }
+    std::optional<program::Fingerprint> fingerprint(std::uint32_t) override { return std::nullopt; }
+    std::optional<NotFinitePlace> ends_at(const Way&) override { return std::nullopt; }
     base::Bytes witness(const Way&) override { return carried_witness(end_); }
 
 private:

@@ -2,7 +2,9 @@
 #include "trainer/dispute/array_answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -162,7 +164,8 @@ public:
         if (question_.level == ArrayLevel::kTiles) at.tile = 0;
         if (question_.level != ArrayLevel::kWitness) at.partial = 0;
         if (!dispute::exists(facts_, at)) return no_such("place");
-        if (question_.level == ArrayLevel::kTiles) return checked_row(tree_of(at.tensor), question_.row);
+        if (question_.level == ArrayLevel::kTiles) return tiles(at.tensor);
+        if (is_no_update()) return base::fail(ErrorKind::kRejected, "a number of the update is out of range");
         const std::vector<Cells> partials = dispute::compute_partials(facts_, at, memory_);
         const StoredTree tree = dispute::partial_tree(partials);
         if (question_.level == ArrayLevel::kPartials) return checked_row(tree, question_.row);
@@ -174,14 +177,70 @@ private:
         const program::TensorInfo& info = arrays_.tensors[tensor];
         return question_.subject == ArraySubject::kUpdate
                    ? whole_tree(info, part_of(info, arrays_.update))
-                   : real_tree(arrays_.device, info, part_of(info, arrays_.array));
+                   : real_tree(arrays_.device, info, part_of(info, array()));
+    }
+    [[nodiscard]] std::span<const float> array() const {
+        return question_.subject == ArraySubject::kMergedOuter ? arrays_.merged_outer
+                                                               : arrays_.merged_parameters;
+    }
+    [[nodiscard]] bool is_no_update() const {
+        return question_.subject == ArraySubject::kUpdate && arrays_.update.empty();
+    }
+
+    // The tile of number i of a tensor, row by row.
+    static std::uint64_t tile_of(const program::TensorInfo& info, std::uint64_t i) {
+        return i / info.cols / kTile * ((info.cols + kTile - 1) / kTile) + i % info.cols / kTile;
+    }
+    // The first number of the update that is out of range, of those that there is a place for.
+    [[nodiscard]] std::optional<dispute::NotFinitePlace> out_of_range() const {
+        std::int64_t coded = 0;
+        for (std::uint32_t t = 0; t < arrays_.tensors.size(); ++t) {
+            const program::TensorInfo& info = arrays_.tensors[t];
+            const auto start = part_of(info, arrays_.base_parameters);
+            const auto end = part_of(info, arrays_.end_parameters);
+            for (std::uint64_t i = 0; i < info.size(); ++i) {
+                const bool fits = arrays_.law.row.codec->finalise(arrays_.law.settings, start.subspan(i, 1),
+                                                                  end.subspan(i, 1), std::span(&coded, 1));
+                if (!fits) return dispute::NotFinitePlace{0, t, tile_of(info, i)};
+            }
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<dispute::NotFinitePlace> not_finite() const {
+        std::uint32_t which = 0;
+        for (const auto values : {arrays_.merged_parameters, arrays_.merged_outer}) {
+            for (std::uint32_t t = 0; t < arrays_.tensors.size(); ++t) {
+                const program::TensorInfo& info = arrays_.tensors[t];
+                const auto part = part_of(info, values);
+                for (std::uint64_t i = 0; i < info.size(); ++i)
+                    if (!std::isfinite(part[i])) return dispute::NotFinitePlace{which, t, tile_of(info, i)};
+            }
+            ++which;
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<dispute::NotFinitePlace> end() const {
+        if (is_no_update()) return out_of_range();
+        return arrays_.is_finite ? std::nullopt : not_finite();
+    }
+
+    base::Outcome<DisputeAnswer> tiles(std::uint32_t tensor) {
+        const program::TensorInfo& info = arrays_.tensors[tensor];
+        if (!dispute::is_row(arithmetic::tile_count(info.rows, info.cols), question_.row))
+            return no_such("row");
+        if (is_no_update()) return DisputeAnswer{std::vector<base::Hash256>(question_.row.nodes), {}, end()};
+        ASSAY_ASSIGN(DisputeAnswer out, checked_row(tree_of(tensor), question_.row));
+        out.diverges = end();
+        return out;
     }
 
     base::Outcome<DisputeAnswer> tensors() {
         const dispute::TreeRow& row = question_.row;
         if (row.height != 0 || !dispute::is_row(arrays_.tensors.size(), row)) return no_such("row");
         DisputeAnswer out;
-        for (std::uint64_t i = row.first; i < row.first + row.nodes; ++i)
+        out.diverges = end();
+        if (is_no_update()) out.hashes.resize(row.nodes);
+        for (std::uint64_t i = row.first; i < row.first + row.nodes && !is_no_update(); ++i)
             out.hashes.push_back(tree_of(static_cast<std::uint32_t>(i)).root());
         return out;
     }
@@ -200,21 +259,10 @@ private:
 
     base::Outcome<DisputeAnswer> divergence() {
         if (question_.subject != ArraySubject::kUpdate) return no_such("level");
-        for (std::uint32_t t = 0; t < arrays_.tensors.size(); ++t) {
-            const program::TensorInfo& info = arrays_.tensors[t];
-            const auto start = part_of(info, arrays_.base_parameters);
-            const auto end = part_of(info, arrays_.end_parameters);
-            std::vector<std::int64_t> row(info.cols);
-            for (std::uint64_t i = 0; i < info.size(); ++i) {
-                if (arrays_.law.row.codec->finalise(arrays_.law.settings, start.subspan(i, 1),
-                                                    end.subspan(i, 1), std::span(row).first(1))) {
-                    continue;
-                }
-                const std::uint64_t tile =
-                    i / info.cols / kTile * ((info.cols + kTile - 1) / kTile) + i % info.cols / kTile;
-                if (!dispute::exists(facts_, {t, tile, 0})) return no_such("place");
-                return DisputeAnswer{{}, dispute::update_divergence_witness(facts_, t, tile, memory_)};
-            }
+        if (const auto place = out_of_range()) {
+            const dispute::NotFinitePlace at = *place;
+            if (!dispute::exists(facts_, {at.output, at.tile, 0})) return no_such("place");
+            return DisputeAnswer{{}, dispute::update_divergence_witness(facts_, at.output, at.tile, memory_)};
         }
         return base::fail(ErrorKind::kRejected, "every number of the update is in range");
     }

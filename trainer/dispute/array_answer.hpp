@@ -24,13 +24,15 @@ struct ArraysAtHand {
     program::StateRoots base;                   ///< roots of the round's base
     program::StateRoots end;                    ///< roots of the slot's last boundary
     std::vector<program::Contribution> merged;  ///< of a merge, its updates; of a clip, its one update
-    /// The result: the update, or the array that the merge made.
+    /// The result: the update, empty when it has a number that is out of range, or the arrays of the merge.
     std::span<const std::int64_t> update;
-    std::span<const float> array;
+    std::span<const float> merged_parameters, merged_outer;
+    bool is_finite = true;  ///< of a merge: whether all its numbers are
 };
 
-/// Answers the question. kUsage when there is no such row or place; kRejected when it asks for a divergence
-/// and there is none.
+/// Answers the question. A row of an update that is not, or of a merge that is not finite, says where
+/// (DisputeAnswer::diverges). kUsage when there is no such row or place; kRejected when the question asks for
+/// a divergence and there is none, or for partials of an update that is not.
 base::Outcome<dispute::DisputeAnswer> answer_array(const ArraysAtHand& arrays,
                                                    const dispute::ArrayQuestion& question);
 

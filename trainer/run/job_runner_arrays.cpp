@@ -45,12 +45,15 @@ base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const 
         hand.end_parameters = inputs.end->parameters;
         ASSAY_ASSIGN(const auto update, finalise(*inputs.base, *inputs.end));
         if (question.level == ArrayLevel::kDivergence) return answer_array(hand, question);
-        if (!update) return base::fail(ErrorKind::kRejected, "the update has a number that is out of range");
-        hand.update = update->values;
+        if (update) hand.update = update->values;
         return answer_array(hand, question);
     }
-    ASSAY_ASSIGN(const BaseState merged, merge(*inputs.base, inputs.accepted));
-    hand.array = question.subject == ArraySubject::kMergedOuter ? merged.outer_momentum : merged.parameters;
+    BaseState merged = *inputs.base;
+    ASSAY_TRY(impl.device->check());
+    ASSAY_ASSIGN(hand.is_finite, impl.merge(hand.merged, merged));
+    ASSAY_TRY(impl.device->check());
+    hand.merged_parameters = merged.parameters;
+    hand.merged_outer = merged.outer_momentum;
     return answer_array(hand, question);
 }
 

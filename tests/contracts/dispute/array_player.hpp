@@ -56,13 +56,17 @@ public:
     /// What it claims was made: an update, and the two arrays of a merge.
     std::vector<std::int64_t> update;
     std::vector<float> merged, merged_outer;
+    std::optional<assay::dispute::NotFinitePlace> ends;  ///< where its own computation ends, if it does
 
     [[nodiscard]] assay::base::Hash256 merged_root() const;
 
     assay::base::Hash256 state(std::uint32_t) override { return {}; }
     std::vector<assay::base::Hash256> row(const assay::dispute::Way& way) override;
     std::vector<assay::base::Hash256> arrays() override;
-    assay::program::Fingerprint fingerprint(std::uint32_t) override { return {}; }
+    std::optional<assay::program::Fingerprint> fingerprint(std::uint32_t) override { return std::nullopt; }
+    std::optional<assay::dispute::NotFinitePlace> ends_at(const assay::dispute::Way&) override {
+        return ends;
+    }
     assay::base::Bytes witness(const assay::dispute::Way& way) override;
 
 private:

@@ -59,7 +59,8 @@ public:
         }
         set_components(known_);
     }
-    assay::program::Fingerprint print;  ///< of the step; it may be none that was computed
+    assay::program::Fingerprint print;                   ///< of the step; it may be none that was computed
+    std::optional<assay::dispute::NotFinitePlace> ends;  ///< where its own computation of the step ends
 
     /// Loss and norm as the step has them here.
     [[nodiscard]] assay::program::Fingerprint computed_print() const {
@@ -93,8 +94,12 @@ public:
         return partials_;
     }
     std::vector<assay::base::Hash256> arrays() override { return {}; }
-    assay::program::Fingerprint fingerprint(std::uint32_t step) override {
+    std::optional<assay::program::Fingerprint> fingerprint(std::uint32_t step) override {
+        if (ends && step >= kStep) return std::nullopt;
         return step == kStep ? print : assay::program::Fingerprint{};
+    }
+    std::optional<assay::dispute::NotFinitePlace> ends_at(const assay::dispute::Way& way) override {
+        return way.at.step == kStep ? ends : std::nullopt;
     }
     assay::base::Bytes witness(const assay::dispute::Way& way) override {
         if (way.step_end == assay::dispute::StepEnd::kState) {

@@ -25,7 +25,7 @@ UnitClaim claim_of(StepPlayer& claimant, std::uint32_t last) {
     claim.age = claim.first_step;
     claim.states = {claimant.state(claim.first_step), claimant.state(last)};
     for (std::uint32_t step = claim.first_step; step < last; ++step)
-        claim.fingerprints.push_back(claimant.fingerprint(step));
+        claim.fingerprints.push_back(claimant.fingerprint(step).value());
     return claim;
 }
 
@@ -95,6 +95,77 @@ TEST_CASE("a game about a segment ends at the one number that is off by one ulp,
             CHECK((played.verdict->claimed ^ played.verdict->computed) == 1);
         }
     }
+}
+
+TEST_CASE("who goes on behind a number that is not finite loses, though every hash is the challenger's") {
+    for (const std::size_t which : {0U, 1U}) {
+        Step step;
+        make_step(step, disputed::small_variants()[which]);
+        for (float& value : step.inputs.state.parameters) value *= 1e20F;
+        make_roots(step);
+        step.spec.data.train = step.data;
+        StepCommitments whole(step.inputs);
+        REQUIRE(whole.diverged());
+        const StepFacts& facts = step.inputs.facts;
+        NotFinitePlace place{.operator_index = *whole.diverged(), .output = 0, .tile = 0};
+        const auto is_finite = [&] {
+            return arithmetic::all_finite(whole.tile_of(place.operator_index, place.output, place.tile).real);
+        };
+        while (is_finite()) {
+            if (++place.tile < facts.tiles(facts.output(place.operator_index, place.output))) continue;
+            place.tile = 0;
+            ++place.output;
+        }
+        StepPlayer claimant(step, whole, "claimant");
+        StepPlayer challenger(step, whole, "claimant");
+        const UnitClaim claim = claim_of(claimant, 4);
+        challenger.ends = place;
+        const Played played = play(step, claim, claimant, challenger);
+        REQUIRE(played.verdict);
+        CHECK(played.way.at.step == kStep);
+        CHECK(played.way.at.operator_index == place.operator_index);
+        CHECK(played.way.at.tile == place.tile);
+        CHECK(to_text(played.verdict->outcome) == "claimant_loses");
+        CHECK(to_text(played.verdict->reason) == "diverges");
+        // A lie before that is the one that is picked.
+        StepCommitments wrong(step.inputs, std::nullopt, PlantedFault{0, 0, 0, 1});
+        StepPlayer liar(step, wrong, "claimant");
+        const Played earlier = play(step, claim_of(liar, kStep + 1), liar, challenger);
+        REQUIRE(earlier.verdict);
+        CHECK(earlier.way.at.operator_index == 0);
+        CHECK(to_text(earlier.verdict->reason) == "differs");
+    }
+}
+
+TEST_CASE("a claim that stands still where the work ended is rejected at the step without a fingerprint") {
+    /// Its work ends in step 2; from there on its states repeat.
+    class Ended final : public UnitMemory {
+    public:
+        base::Hash256 state(std::uint32_t step) override {
+            return base::hash("test/state", base::as_bytes(std::to_string(std::min(step, 2U))));
+        }
+        std::vector<base::Hash256> row(const Way&) override { return {}; }
+        std::vector<base::Hash256> arrays() override { return {}; }
+        std::optional<program::Fingerprint> fingerprint(std::uint32_t step) override {
+            return step < 2 ? std::optional(program::Fingerprint{step + 1, step + 1}) : std::nullopt;
+        }
+        std::optional<NotFinitePlace> ends_at(const Way&) override { return std::nullopt; }
+        base::Bytes witness(const Way&) override { return {}; }
+    } ended;
+    Step step;
+    make_step(step, disputed::small_variants()[0]);
+    UnitClaim claim;
+    claim.last_step = 4;
+    claim.states = {ended.state(0), ended.state(4)};
+    claim.fingerprints = {{1, 1}, {2, 2}, {}, {}};
+    UnitFacts facts(step.spec, claim);
+    Way way = begin_way(facts);
+    post(way, facts, next_post(way, ended));
+    const auto rejected = next_pick(way, facts, ended);
+    REQUIRE(rejected);
+    pick(way, facts, *rejected);
+    CHECK(way.stage == WayStage::kOutputs);
+    CHECK(way.at.step == 2);
 }
 
 TEST_CASE("a claimant whose step is right wins wherever the challenger points") {

@@ -341,7 +341,8 @@ public:
     Hash256 state(std::uint32_t) override { return {}; }
     std::vector<Hash256> row(const dispute::Way&) override { return {}; }
     std::vector<Hash256> arrays() override { return {}; }
-    program::Fingerprint fingerprint(std::uint32_t) override { return {}; }
+    std::optional<program::Fingerprint> fingerprint(std::uint32_t) override { return std::nullopt; }
+    std::optional<dispute::NotFinitePlace> ends_at(const dispute::Way&) override { return std::nullopt; }
     base::Bytes witness(const dispute::Way&) override { return dispute::carried_witness(end_); }
 
 private:

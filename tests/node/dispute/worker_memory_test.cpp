@@ -10,6 +10,7 @@
 #include "node/dispute/move_words.hpp"
 #include "node/dispute/slot_difference.hpp"
 #include "tests/node/worker/player_machine.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 using namespace assay;
 using dispute::GameVerdict;
@@ -170,6 +171,14 @@ frames::Drill fault(std::uint32_t operator_index, std::uint64_t element) {
     return drill;
 }
 
+/// Any hashes of a row, for a claimant whose numbers nobody computed.
+std::vector<base::Hash256> made_up(std::uint64_t nodes) {
+    std::vector<base::Hash256> hashes;
+    for (std::uint64_t i = 0; i < nodes; ++i)
+        hashes.push_back(base::hash("test/made up", base::as_bytes(std::to_string(i))));
+    return hashes;
+}
+
 }  // namespace
 
 TEST_CASE("one ulp in any operator of one step loses the game that its trace leads to") {
@@ -292,6 +301,94 @@ TEST_CASE("a served start that cannot be read, or leads elsewhere, gives way to 
         WorkerMemory memory(facts, {.base = machine.base, .served = start});
         CHECK(with_worker(memory, machine, [&] { return memory.starts_as_claimed(); }));
     }
+}
+
+TEST_CASE("whose own update is out of range points at the number, and does not concede to one made up") {
+    tests::TinyJob job = tests::tiny_job();
+    job.spec.train.learning_rate = 1.0F;  // numbers move further than 2^-64 can count
+    job.spec.train.sum_exponent = -64;
+    const PlayerMachine machine(job);
+    REQUIRE(machine.trace.divergence);
+    REQUIRE(machine.trace.divergence->step == job.spec.train.inner_steps);
+    const base::Hash256 base = root_of_base(machine, machine.base);
+    UnitClaim claim = claim_of(job, machine.trace, base, UnitKind::kUpdate);
+    const std::vector<program::TensorInfo> tensors = program::parameter_tensors(job.spec.model);
+    const auto tiles_of = [&](std::uint32_t tensor) {
+        return made_up(arithmetic::tile_count(tensors[tensor].rows, tensors[tensor].cols));
+    };
+    std::vector<base::Hash256> leaves;
+    for (std::uint32_t i = 0; i < tensors.size(); ++i)
+        leaves.push_back(program::tensor_leaf(tensors[i], base::merkle_root(tiles_of(i))));
+    claim.claimed = base::merkle_root(leaves);
+    UnitFacts facts(job.spec, claim);
+    Way way = begin_way(facts);
+    for (const bool restarted : {false, true}) {
+        auto own = std::make_unique<WorkerMemory>(facts, PlayerFiles{.base = machine.base});
+        way = begin_way(facts);
+        while (way.stage != WayStage::kWitness) {
+            if (restarted) own = std::make_unique<WorkerMemory>(facts, PlayerFiles{.base = machine.base});
+            post(way, facts, way.stage == WayStage::kTensors ? leaves : tiles_of(way.array.tensor));
+            const auto pick = with_worker(*own, machine, [&] { return next_pick(way, facts, *own); });
+            REQUIRE(pick);
+            dispute::pick(way, facts, *pick);
+        }
+    }
+    // The numbers of that tile are out of range from this base to this end.
+    frames::DescendArray ask;
+    ask.question.level = dispute::ArrayLevel::kDivergence;
+    ask.end_root = machine.trace.boundaries.back();
+    Files bulk{machine.base};
+    const program::RoundPlan plan(job.spec);
+    const Files end = program::narrowed(machine.states.back(), program::strategy_of(job.spec).lane_arrays,
+                                        plan.start(plan.finalise()).arrays);
+    bulk.insert(bulk.end(), end.begin(), end.end());
+    const auto shown = tests::call_for<frames::Descended>(*machine.worker, ask, bulk);
+    REQUIRE(shown.ok());
+    const base::Bytes& witness = shown->first.answer.witness;
+    const auto number = [&](std::size_t at, std::size_t bytes) {
+        std::uint64_t value = 0;
+        for (std::size_t i = bytes; i > 0; --i) value = value << 8 | witness[at + i - 1];
+        return value;
+    };
+    CHECK(way.array.tensor == number(0, 4));
+    CHECK(way.array.tile == number(4, 8));
+}
+
+TEST_CASE("whose own step is not finite points at its first such number, and has no fingerprint behind it") {
+    const tests::TinyJob job = tests::tiny_job();
+    const PlayerMachine machine(job);
+    const auto tensors = program::parameter_tensors(job.spec.model);
+    const auto bytes = frames::read_all(*machine.base, std::size_t{1} << 24);
+    REQUIRE(bytes.ok());
+    auto base = trainer::decode_base_state(*bytes, tensors.back().offset + tensors.back().size());
+    REQUIRE(base.ok());
+    base->parameters[tensors[program::tensor_index(tensors, "ln_f.weight")].offset] = 3e38F;
+    auto file = frames::memory_file("test", trainer::encode_base_state(*base));
+    REQUIRE(file.ok());
+    const frames::SharedDescriptor huge = std::move(file).value();
+    const auto trained = tests::call_for<frames::Trained>(*machine.worker, frames::Train{}, {huge});
+    REQUIRE(trained.ok());
+    const program::TraceRecord& trace = trained->first.trace;
+    REQUIRE(trace.divergence);
+    REQUIRE(trace.divergence->step == 0);
+    program::TraceRecord goes_on = trace;  // as if its steps had ended well, and changed nothing
+    goes_on.fingerprints.resize(job.spec.train.inner_steps);
+    goes_on.divergence.reset();
+    const UnitClaim claim = claim_of(job, goes_on, {}, UnitKind::kSegment, 0);
+    UnitFacts facts(job.spec, claim);
+    WorkerMemory own(facts, {.base = huge});
+    REQUIRE(with_worker(own, machine, [&] { return own.starts_as_claimed(); }));
+    CHECK_FALSE(with_worker(own, machine, [&] { return own.fingerprint(0); }));
+    Way way = begin_way(facts);
+    // The claimant posts what the worker gives here, states and outputs. It is caught all the same.
+    for (int move = 0; move < 2; ++move) {
+        post(way, facts, with_worker(own, machine, [&] { return next_post(way, own); }));
+        const auto pick = with_worker(own, machine, [&] { return next_pick(way, facts, own); });
+        REQUIRE(pick);
+        dispute::pick(way, facts, *pick);
+    }
+    CHECK(way.at.step == 0);
+    CHECK(way.at.operator_index == trace.divergence->operator_index);
 }
 
 TEST_CASE("a claim of a slot that is right wins against every pick") {

@@ -45,7 +45,7 @@ struct PlayerMachine {
             });
         REQUIRE(trained.ok());
         trace = trained->first.trace;
-        update = trained->second.front();
+        if (!trained->second.empty()) update = trained->second.front();
     }
 
     base::Outcome<std::pair<frames::Descended, std::vector<frames::SharedDescriptor>>> ask(
@@ -56,7 +56,7 @@ struct PlayerMachine {
     frames::SharedDescriptor base;
     std::vector<std::vector<frames::SharedDescriptor>> states;
     program::TraceRecord trace;
-    frames::SharedDescriptor update;
+    frames::SharedDescriptor update;  ///< null where the slot's work ended before it
 };
 
 inline base::Hash256 root_of(const std::vector<base::Hash256>& hashes) {
