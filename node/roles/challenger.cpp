@@ -246,6 +246,10 @@ void Challenger::compute(const contracts::StateView& state) {
     if (next != nullptr) (void)train(state, *next);
 }
 
+void Challenger::give_way() {
+    if (asked_) seams_.worker.cancel(*asked_);
+}
+
 bool Challenger::train(const contracts::StateView& state, const Look& look) {
     const ClaimId id = look.id;
     const auto job = contracts::read_job(state, id.job);

@@ -53,6 +53,8 @@ public:
     /// Asks the worker to compute a slot. REQUIRES that no request of the role is at work in the worker.
     void compute(const contracts::StateView& state);
     [[nodiscard]] bool computing() const { return asked_.has_value(); }
+    /// Ends what its worker is at for it; the slot is computed again later.
+    void give_way();
 
 private:
     using ClaimKey = std::tuple<base::Hash256, std::uint32_t, contracts::ClaimKind, std::uint32_t>;

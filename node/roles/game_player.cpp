@@ -154,14 +154,21 @@ GamePlayer::Play* GamePlayer::next_play() {
     return next;
 }
 
+bool GamePlayer::is_urgent(const Play& play) const {
+    const std::uint64_t since = play.game.turn_since;
+    const std::uint64_t now = std::max(looked_at_.value_or(0), since);
+    return now - since >= (play.game.due - std::min(play.game.due, since)) / 2;
+}
+
 void GamePlayer::compute(const contracts::StateView& state, bool first, bool busy) {
     // The role has had its turn once it took the worker, or has no work for it.
     const bool due = first != yields_;
     if (!first && !asked_) yields_ = false;
-    if (asked_ || busy || !due) return;
+    if (asked_) return;
     // A move that needs no worker any more leaves it to the next.
     while (Play* play = next_play()) {
-        if (advance(state, *play)) {
+        if ((busy || !due) && !is_urgent(*play)) return;
+        if (advance(state, *play, busy)) {
             yields_ = true;
             return;
         }
@@ -169,15 +176,18 @@ void GamePlayer::compute(const contracts::StateView& state, bool first, bool bus
     }
 }
 
-bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
+bool GamePlayer::has_files(const contracts::StateView& state, const contracts::Job& job, Play& play) {
+    if (play.memory) return true;
+    auto files = files_for(state, job, play);
+    // Whoever plays from another base than the round's loses a game that it is right about.
+    if (!files || drops_changed_base(state, job, play)) return false;
+    play.memory = std::make_unique<WorkerMemory>(play.facts, std::move(*files));
+    return true;
+}
+
+bool GamePlayer::advance(const contracts::StateView& state, Play& play, bool busy) {
     const auto job = contracts::read_job(state, play.job);
-    if (!job) return false;
-    if (!play.memory) {
-        auto files = files_for(state, *job, play);
-        // Whoever plays from another base than the round's loses a game that it is right about.
-        if (!files || drops_changed_base(state, *job, play)) return false;
-        play.memory = std::make_unique<WorkerMemory>(play.facts, std::move(*files));
-    }
+    if (!job || !has_files(state, *job, play)) return false;
     play.memory->begin();
     auto move = next_move(play);
     if (!play.memory->lacking()) {
@@ -186,6 +196,10 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
     }
     if (play.answered == play.memory->lacking()->key) {
         give_up(play, "its worker does not answer what it is asked");
+        return false;
+    }
+    if (busy) {
+        if (told_.give_way) told_.give_way(dispute_name(play.job, play.game.number));
         return false;
     }
     if (!bench_.opened(state, *job)) return false;

@@ -31,6 +31,9 @@ struct PlayerTold {
     /// the role is never served any.
     std::function<std::optional<ServedStart>(const contracts::Job& job, const dispute::UnitClaim& unit)>
         served = nullptr;
+    /// Ends what the role has its worker do, which it asks again later. Null: it has nothing done that takes
+    /// longer than a move may wait.
+    std::function<void(const std::string& why)> give_way = nullptr;
 };
 
 class GamePlayer {
@@ -47,7 +50,7 @@ public:
 
     /// Asks the worker for what the next move lacks. Every plan calls it before the role's own work (`first`)
     /// and again after it, so that games and role take turns with the worker. `busy`: the worker has a
-    /// request of the role.
+    /// request of the role, which has to give way once a move has waited for half of its time.
     void compute(const contracts::StateView& state, bool first, bool busy);
     /// Whether a request of a game is at work in the worker.
     [[nodiscard]] bool computing() const { return asked_.has_value(); }
@@ -69,8 +72,13 @@ private:
     [[nodiscard]] bool is_my_turn(const contracts::Game& game) const;
     /// The play that has waited longest for a move of ours; null: none does.
     Play* next_play();
-    /// True when the worker was asked for something.
-    bool advance(const contracts::StateView& state, Play& play);
+    /// Whether half of the time for the move has passed.
+    [[nodiscard]] bool is_urgent(const Play& play) const;
+    /// True when the worker was asked for something. `busy`: it cannot be; the role gives way to what it
+    /// would be asked.
+    bool advance(const contracts::StateView& state, Play& play, bool busy);
+    /// Whether all that the game is played from is here.
+    bool has_files(const contracts::StateView& state, const contracts::Job& job, Play& play);
     std::optional<PlayerFiles> files_for(const contracts::StateView& state, const contracts::Job& job,
                                          Play& play);
     /// Puts a state that the worker computed into the store, where its pages are the disk's: as many games

@@ -51,7 +51,8 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
       games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
              {.offer = [this](const std::string& name,
                               contracts::Payload payload) { offer(name, std::move(payload)); },
-              .drills = [this](std::uint32_t round) { return drills_of(round); }}),
+              .drills = [this](std::uint32_t round) { return drills_of(round); },
+              .give_way = [this](const std::string& why) { give_way(why); }}),
       quarreller_(
           options_.conducts, me(), std::nullopt, log(),
           [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}

@@ -176,7 +176,10 @@ private:
         std::uint64_t began_ns = 0;
         std::size_t from = 0;                     ///< boundaries that existed when it began
         std::optional<std::uint64_t> segment_ns;  ///< time of one segment on its device
+        bool gives_way = false;                   ///< it was cancelled for a game
     };
+    /// Ends all training, so that a game's job can be opened; slots go on from their last boundary.
+    void give_way(const std::string& why);
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
     /// Whether a device of the worker is free of the role's own requests.
     [[nodiscard]] bool has_free_device() const;

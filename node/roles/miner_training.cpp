@@ -22,6 +22,14 @@ bool MinerRole::has_free_device() const {
     return training_.size() + (making_base_ ? 1 : 0) < parts().seams.worker.width();
 }
 
+void MinerRole::give_way(const std::string& why) {
+    for (auto& [key, training] : training_) {
+        if (std::exchange(training.gives_way, true)) continue;
+        log().info("slot " + std::to_string(std::get<2>(key)) + " gives way to " + why);
+        parts().seams.worker.cancel(training.request);
+    }
+}
+
 bool MinerRole::may_begin(const contracts::Job& job) const {
     const std::size_t at_work = training_.size() + (games_.computing() ? 1 : 0);
     if (at_work == 0) return true;
@@ -144,7 +152,10 @@ void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slo
     const RequestId id =
         requests().on_worker([this, key](const WorkerAnswered& answer) { on_train_frame(key, answer); });
     if (training_.empty()) pace_ = {height(), parts().seams.clock.mono_ns()};
-    training_[key] = {id, parts().seams.clock.mono_ns(), work.boundary_blobs.size(), std::nullopt};
+    training_[key] = {.request = id,
+                      .began_ns = parts().seams.clock.mono_ns(),
+                      .from = work.boundary_blobs.size(),
+                      .segment_ns = std::nullopt};
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }
 

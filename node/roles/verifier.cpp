@@ -26,7 +26,8 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
              {.offer = [this](const std::string& name,
                               contracts::Payload payload) { offer(name, std::move(payload)); },
               .served = [this](const contracts::Job& job,
-                               const dispute::UnitClaim& unit) { return served_start(job, unit); }}),
+                               const dispute::UnitClaim& unit) { return served_start(job, unit); },
+              .give_way = [this](const std::string& why) { give_way(why); }}),
       challenger_(
           this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
           options_.challenge,

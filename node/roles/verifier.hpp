@@ -176,6 +176,8 @@ private:
     RequestId on_answer(std::function<void(const WorkerAnswered&)> take);
     /// Whether the worker is at work for anything of ours.
     [[nodiscard]] bool is_busy() const { return computing_ || games_.computing() || challenger_.computing(); }
+    /// Ends what the worker does for the role, which asks for it again.
+    void give_way(const std::string& why);
     /// Lets games and challenges have the worker; `first`: before the work of the rounds.
     void compute_games(bool first);
     void plan_bidding(const contracts::Job& job);
@@ -361,6 +363,8 @@ private:
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     std::set<base::Hash256> no_room_;     ///< jobs for which the store is too small, the same
     bool computing_ = false;              ///< a request of ours is at work in the worker
+    RequestId at_work_ = 0;               ///< that request
+    bool gives_way_ = false;              ///< it was cancelled for a game
     std::uint64_t forgotten_ = 0;         ///< how often forget_work_of was called
 };
 

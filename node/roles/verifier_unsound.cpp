@@ -77,7 +77,8 @@ void VerifierRole::keep_note(std::set<std::string>& needed, const std::string& f
 
 RequestId VerifierRole::on_answer(std::function<void(const WorkerAnswered&)> take) {
     computing_ = true;
-    return requests().on_worker(
+    gives_way_ = false;
+    at_work_ = requests().on_worker(
         [this, take = std::move(take), asked = forgotten_](const WorkerAnswered& answer) {
             if (!answer.last) return;
             computing_ = false;
@@ -86,6 +87,14 @@ RequestId VerifierRole::on_answer(std::function<void(const WorkerAnswered&)> tak
             if (refusal != nullptr && remedy_for(*refusal) == Remedy::kEnd)
                 fail_with(OwnFailure::kUnsound, not_done("what is forgotten meanwhile is not done", answer));
         });
+    return at_work_;
+}
+
+void VerifierRole::give_way(const std::string& why) {
+    challenger_.give_way();
+    if (!computing_ || std::exchange(gives_way_, true)) return;
+    log().info("what is computed gives way to " + why);
+    parts().seams.worker.cancel(at_work_);
 }
 
 }  // namespace assay::node

@@ -74,16 +74,17 @@ public:
 
     Instead instead;
     Falsify falsify;
-    bool devnet = false;                         ///< takes drills
-    std::size_t devices = 1;                     ///< that it says it has
-    std::size_t most_at_a_time = 0;              ///< requests that waited together
-    std::map<frames::FrameKind, int> asked;      ///< how often each kind of request was made
-    std::set<frames::FrameKind> held;            ///< kinds of requests that are never done
-    std::map<frames::FrameKind, int> cancelled;  ///< how often each kind was, before it was done
+    bool devnet = false;                                ///< takes drills
+    std::size_t devices = 1;                            ///< that it says it has
+    std::size_t most_at_a_time = 0;                     ///< requests that waited together
+    std::map<frames::FrameKind, int> asked;             ///< how often each kind of request was made
+    std::set<frames::FrameKind> held;                   ///< kinds of requests that are never done
+    std::function<bool(const frames::Message&)> holds;  ///< others that are never done
+    std::map<frames::FrameKind, int> cancelled;         ///< how often each kind was, before it was done
 
 private:
     [[nodiscard]] bool is_held(const frames::Message& message) const {
-        return held.contains(frames::kind_of(message));
+        return held.contains(frames::kind_of(message)) || (holds && holds(message));
     }
     struct Waiting {
         RequestId request = 0;

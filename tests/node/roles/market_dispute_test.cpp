@@ -331,6 +331,35 @@ TEST_CASE("whoever of two players is gone in the middle of a game loses it by it
     }
 }
 
+TEST_CASE("a move does not wait for other work of the machine until its clock has run out") {
+    SECTION("a miner's training") {
+        MarketOptions options = with_windows();
+        options.challenges["vito"] = 1;
+        const auto market = judged_without_vito(options);
+        REQUIRE(market);
+        lie(*market, true);
+        LocalWorker& worker = market->party("mia").worker;
+        worker.holds = [](const frames::Message& message) {
+            const auto* train = std::get_if<frames::Train>(&message);
+            return train != nullptr && train->round > 0;
+        };
+        play_first_game(*market);
+        const Game game = games_of(*market).front();
+        CHECK(game.end == GameEnd::kJudged);
+        CHECK_FALSE(game.claimant_lost);
+        CHECK(worker.cancelled[frames::FrameKind::kTrain] > 0);
+    }
+    SECTION("a verifier's replays") {
+        const auto market = cheated_market();
+        LocalWorker& worker = market->party("vito").worker;
+        play_first_game(*market, [&] {
+            if (!games_of(*market).empty()) worker.held = {frames::FrameKind::kReplay};
+        });
+        check_one_ulp(games_of(*market).front());
+        CHECK(worker.cancelled[frames::FrameKind::kReplay] > 0);
+    }
+}
+
 TEST_CASE("a miner whose machine was wrong once concedes, and keeps its place") {
     MarketOptions options = with_windows();
     options.drills["mia"] = {
