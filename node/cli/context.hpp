@@ -2,6 +2,7 @@
 // Gives every command its Context: where to print, in which form, and the settings that all commands share.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -13,6 +14,7 @@
 
 #include "contracts/base/error.hpp"
 #include "node/cli/settings.hpp"
+#include "node/cli/sure_submission.hpp"
 #include "node/key/key_file.hpp"
 #include "node/roles/refusal.hpp"
 #include "node/runtime/home.hpp"
@@ -33,6 +35,8 @@ struct Context {
     mutable std::optional<LedgerRefusal> refused;
     /// Not null while one command line runs several verbs; print_json then puts its members here.
     std::shared_ptr<nlohmann::ordered_json> gathered = nullptr;
+    /// With a node that does not say what became of a transaction. Shorter in tests only.
+    std::chrono::milliseconds submission_patience = kSubmissionPatience;
 
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
     [[nodiscard]] bool csv() const { return settings.output == OutputMode::kCsv; }
