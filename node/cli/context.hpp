@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -41,6 +42,12 @@ struct Context {
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
     [[nodiscard]] bool csv() const { return settings.output == OutputMode::kCsv; }
     [[nodiscard]] const Home& home() const { return settings.home; }
+    /// For clients of the ledger node that `--node` names.
+    [[nodiscard]] ClientOptions client() const { return client_of(settings.node); }
+    /// For clients of a holder of blobs.
+    [[nodiscard]] ClientOptions client_of(const std::string& address) const;
+    /// The flags that give another command of this program the same node and TLS files.
+    [[nodiscard]] std::vector<std::string> node_words() const;
     /// A client of the ledger node that `--node` names. It connects at its first call.
     [[nodiscard]] base::Outcome<std::unique_ptr<LedgerService>> ledger() const;
     /// Prints one JSON object (node/views/json.hpp) and a newline on `out`; `schema` becomes its first field.

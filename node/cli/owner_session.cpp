@@ -74,8 +74,7 @@ base::Outcome<std::unique_ptr<OwnerSession>> OwnerSession::connect(const Context
     ASSAY_ASSIGN(const KeyFileInfo node, inspect_key_file(home.node_key()));
     session->node_ = node.public_key;
     ASSAY_ASSIGN(session->genesis_, genesis_of(home, session->options_.genesis));
-    session->client_.address = context.settings.node;
-    session->client_.tls = session->options_.tls;
+    session->client_ = context.client();
     session->client_.deadline = OwnerLimits::kRead;
     ASSAY_ASSIGN(session->ledger_, connect_to_chain(session->client_, session->genesis_));
     session->until_ = SteadyClock::now() + session->options_.limit;

@@ -37,7 +37,6 @@ static_assert(OwnerLimits::kSubmission > std::chrono::milliseconds(ledger::kMaxB
 struct OwnerSessionOptions {
     PassphraseFlags passphrase;
     std::optional<std::filesystem::path> genesis;
-    std::optional<TlsFiles> tls;
     std::optional<std::filesystem::path> owner_key = {};  ///< nothing: the home's
     std::chrono::seconds limit = OwnerLimits::kSession;
 };

@@ -28,8 +28,7 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
     std::optional<std::filesystem::path> given;
     if (!genesis.empty()) given = genesis;
     ASSAY_ASSIGN(const ledger::Genesis ours, genesis_of(context.home(), given));
-    ClientOptions client;
-    client.address = context.settings.node;
+    const ClientOptions client = context.client();
     ASSAY_ASSIGN(const auto ledger, connect_to_chain(client, ours));
     ASSAY_ASSIGN(const auto status, ledger->status());
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
