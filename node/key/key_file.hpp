@@ -68,6 +68,10 @@ base::Outcome<void> write_key_file(const std::filesystem::path& path, const base
 base::Outcome<base::SecretKey> create_key_file(const std::filesystem::path& path,
                                                const Passphrase& passphrase, const KeyFileOptions& options);
 
+/// The key of a file whose one line is its seed, as 64 hexadecimal digits in lower case; what was read is
+/// wiped. kNotFound: no such file. kKey: no seed, a symlink, another owner, or open to group or others.
+base::Outcome<base::SecretKey> read_seed_file(const std::filesystem::path& path);
+
 struct KeyFileInfo {
     KeyRole role = KeyRole::kNode;
     KeyProtection protection = KeyProtection::kModerate;

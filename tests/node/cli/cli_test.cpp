@@ -231,6 +231,27 @@ TEST_CASE("a key imported from a seed is the key that the seed makes, and no oth
             .code == 3);
 }
 
+TEST_CASE("a seed that others can read, or that a link leads to, becomes no key") {
+    const Cli cli;
+    const auto passphrase = cli.write("pass", "a passphrase\n").string();
+    const auto seed = cli.write("seed", std::string(64, 'a') + "\n");
+    const auto import = [&](const std::filesystem::path& file) {
+        return cli({"key", "import", "--seed-file", file.string(), "--interactive", "--passphrase-file",
+                    passphrase});
+    };
+    std::filesystem::permissions(seed, std::filesystem::perms(0644));
+    const Run open_to_all = import(seed);
+    CHECK(open_to_all.code == 5);
+    CHECK(open_to_all.err.find("the seed file " + seed.string() + " is open to group or others") !=
+          std::string::npos);
+    CHECK(open_to_all.err.find("chmod 600 " + seed.string()) != std::string::npos);
+    std::filesystem::permissions(seed, std::filesystem::perms(0600));
+    std::filesystem::create_symlink(seed, cli.home() / "link");
+    CHECK(import(cli.home() / "link").code == 5);
+    CHECK_FALSE(std::filesystem::exists(cli.home() / "keys" / "node.key"));
+    CHECK(import(seed).code == 0);
+}
+
 TEST_CASE("bash completion completes nouns, verbs and flags") {
     const Cli cli;
     const Run run = cli({"completion", "bash"});
