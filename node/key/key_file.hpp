@@ -52,6 +52,7 @@ struct PassphraseSource {
 enum class PromptKind : std::uint8_t { kOpen, kCreate };
 
 /// kKey: no terminal to ask on, file readable by others, an empty passphrase, or the two prompts differ.
+/// kInterrupted: Ctrl-C at the prompt, in a process that SIGINT does not end at once.
 base::Outcome<Passphrase> read_passphrase(const PassphraseSource& source, PromptKind kind);
 
 struct KeyFileOptions {
