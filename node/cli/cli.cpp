@@ -33,6 +33,11 @@ std::string path_of(const CLI::App& app) {
 void add_shared_flags(CLI::App& app, SettingFlags& flags) {
     app.add_option("--home", flags.home, "Folder of keys, ledger and blobs [ASSAY_HOME]");
     app.add_option("--node", flags.node, "Ledger node, HOST:PORT [ASSAY_NODE]");
+    app.add_option("--tls-cert", flags.tls_certificate,
+                   "PEM certificate shown to whoever is off loopback [ASSAY_TLS_CERT]");
+    app.add_option("--tls-key", flags.tls_key, "PEM key of the certificate [ASSAY_TLS_KEY]");
+    app.add_option("--tls-ca", flags.tls_ca,
+                   "PEM certificate authority that signed the certificates of both ends [ASSAY_TLS_CA]");
     app.add_option("-o,--output", flags.output,
                    "Form of the data on stdout: table, json or, of some commands, csv [ASSAY_OUTPUT]");
 }

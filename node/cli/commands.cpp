@@ -17,7 +17,7 @@ CLI::App& noun(CLI::App& app, const std::string& name, const std::string& descri
 CLI::App& verb(CLI::App& noun, const std::string& name, const std::string& description, Context& context,
                std::function<base::Outcome<void>()> action) {
     CLI::App* made = noun.add_subcommand(name, description);
-    made->fallthrough();  // --home, --node and -o may stand after the verb
+    made->fallthrough();  // --home, --node, --tls-* and -o may stand after the verb
     made->callback([&context, action = std::move(action)] { context.action = action; });
     return *made;
 }

@@ -8,11 +8,22 @@
 
 namespace assay::node {
 
-base::Outcome<std::unique_ptr<LedgerService>> Context::ledger() const {
+ClientOptions Context::client_of(const std::string& address) const {
     ClientOptions options;
-    options.address = settings.node;
-    return connect_ledger(options);
+    options.address = address;
+    options.tls = settings.tls;
+    return options;
 }
+
+std::vector<std::string> Context::node_words() const {
+    std::vector<std::string> words = {"--node", settings.node};
+    if (settings.tls)
+        words.insert(words.end(), {"--tls-cert", settings.tls->certificate.string(), "--tls-key",
+                                   settings.tls->key.string(), "--tls-ca", settings.tls->ca.string()});
+    return words;
+}
+
+base::Outcome<std::unique_ptr<LedgerService>> Context::ledger() const { return connect_ledger(client()); }
 
 void Context::print_json(const std::string& schema, const nlohmann::ordered_json& body) const {
     if (gathered) return gathered->update(body);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "node/cli/state_source.hpp"
+#include "node/cli/sure_submission.hpp"
 #include "node/processes/connect.hpp"
 #include "node/processes/role_process.hpp"
 #include "node/roles/receipt_keeper.hpp"
@@ -73,8 +74,7 @@ base::Outcome<std::unique_ptr<OwnerSession>> OwnerSession::connect(const Context
     ASSAY_ASSIGN(const KeyFileInfo node, inspect_key_file(home.node_key()));
     session->node_ = node.public_key;
     ASSAY_ASSIGN(session->genesis_, genesis_of(home, session->options_.genesis));
-    session->client_.address = context.settings.node;
-    session->client_.tls = session->options_.tls;
+    session->client_ = context.client();
     session->client_.deadline = OwnerLimits::kRead;
     ASSAY_ASSIGN(session->ledger_, connect_to_chain(session->client_, session->genesis_));
     session->until_ = SteadyClock::now() + session->options_.limit;
@@ -118,8 +118,13 @@ base::Outcome<std::uint64_t> OwnerSession::submit(contracts::Payload payload, co
         ASSAY_ASSIGN(const auto status, ledger_->status());
         body.nonce = contracts::next_nonce(*state_, body.sender);
         body.expiry = status.height + kLifeBlocks;
-        ASSAY_ASSIGN(const SubmitReply reply,
-                     submit_once(contracts::sign_transaction(body, *owner_key_, chain_id()), until));
+        const base::Bytes transaction = contracts::sign_transaction(body, *owner_key_, chain_id());
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
+        const SignedAct act{
+            .transaction = transaction,
+            .what = what,
+            .fix = "run the command once more: it signs only what the ledger does not have yet"};
+        ASSAY_ASSIGN(const SubmitReply reply, submit_until_known(client_, act, left));
         if (reply.accepted) {
             keep_receipt(reply.receipt);
             return reply.height;
@@ -133,16 +138,6 @@ base::Outcome<std::uint64_t> OwnerSession::submit(contracts::Payload payload, co
         std::this_thread::sleep_for(kPause);
         if (!still_missing()) return status.height;
     }
-}
-
-// A submission answers only when its block is on disk; a client's calls have one deadline.
-base::Outcome<SubmitReply> OwnerSession::submit_once(base::ByteView transaction, Time until) const {
-    constexpr std::chrono::milliseconds kLeast{1000};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
-    ClientOptions client = client_;
-    client.deadline = std::max(left, kLeast);
-    ASSAY_ASSIGN(const auto ledger, connect_ledger(client));
-    return ledger->submit(transaction);
 }
 
 // The transaction is done, whatever becomes of the evidence.

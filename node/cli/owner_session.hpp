@@ -20,8 +20,9 @@ namespace assay::node {
 
 /// Time limits of an owner's session. Each limit holds for the total of what it covers.
 struct OwnerLimits {
-    /// One submission, including repetitions while it is temporarily refused, and the last answer.
-    static constexpr std::chrono::seconds kSubmission{60};
+    /// One submission, including repetitions while it is temporarily refused or has no answer, and the last
+    /// answer. Longer than the longest interval of blocks.
+    static constexpr std::chrono::seconds kSubmission{70};
     /// The most that a command signs: a node key, a role and a stake, or a node key and a job.
     static constexpr int kSubmissions = 3;
     /// All reads and submissions after connect(). The time for opening the keys does not count, because a
@@ -31,11 +32,11 @@ struct OwnerLimits {
     static constexpr std::chrono::seconds kRead{10};
 };
 static_assert(OwnerLimits::kSession > OwnerLimits::kSubmissions * OwnerLimits::kSubmission);
+static_assert(OwnerLimits::kSubmission > std::chrono::milliseconds(ledger::kMaxBlockIntervalMs));
 
 struct OwnerSessionOptions {
     PassphraseFlags passphrase;
     std::optional<std::filesystem::path> genesis;
-    std::optional<TlsFiles> tls;
     std::optional<std::filesystem::path> owner_key = {};  ///< nothing: the home's
     std::chrono::seconds limit = OwnerLimits::kSession;
 };
@@ -65,8 +66,8 @@ public:
     /// Signs with the owner's next nonce, submits, and returns the block's height. When it is temporarily
     /// refused, it is signed again while `still_missing` is true, because another transaction with the same
     /// nonce may have done the same. Ends within kSubmission. Errors: kRejected with the ledger's reason
-    /// (context.refused is set), kUnreachable when no answer came in time. `what` names the act ("'deposit
-    /// stake'"). REQUIRES open_keys().
+    /// (context.refused is set), kUnreachable when it is not known in time what became of it
+    /// (submit_until_known). `what` names the act ("'deposit stake'"). REQUIRES open_keys().
     base::Outcome<std::uint64_t> submit(contracts::Payload payload, const std::string& what,
                                         const std::string& fix, const std::function<bool()>& still_missing);
 
@@ -74,7 +75,6 @@ private:
     using Time = std::chrono::steady_clock::time_point;
     OwnerSession(const Context& context, OwnerSessionOptions options);
     [[nodiscard]] std::filesystem::path owner_key_file() const;
-    [[nodiscard]] base::Outcome<SubmitReply> submit_once(base::ByteView transaction, Time until) const;
     void keep_receipt(base::ByteView receipt) const;
 
     const Context& context_;

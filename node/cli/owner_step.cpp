@@ -76,9 +76,11 @@ base::Outcome<std::string> run_owner_step(const Context& context, const OwnerSte
     ProcessOptions options;
     ASSAY_ASSIGN(options.program, own_program());
     options.arguments = step.words;
+    const std::vector<std::string> node = context.node_words();
+    options.arguments.insert(options.arguments.end(), node.begin(), node.end());
     options.arguments.insert(options.arguments.end(),
-                             {"--home", context.home().root.string(), "--node", context.settings.node,
-                              "--passphrase-fd", std::to_string(kPassphraseFd), "--output", "json"});
+                             {"--home", context.home().root.string(), "--passphrase-fd",
+                              std::to_string(kPassphraseFd), "--output", "json"});
     options.descriptors = {
         {out.get(), STDOUT_FILENO}, {err.get(), STDERR_FILENO}, {secret.get(), kPassphraseFd}};
     ASSAY_ASSIGN(Process process, Process::spawn(options));

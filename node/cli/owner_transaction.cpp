@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "node/cli/state_source.hpp"
+#include "node/cli/sure_submission.hpp"
 #include "node/processes/connect.hpp"
 #include "node/processes/role_process.hpp"
 #include "node/roles/receipt_keeper.hpp"
@@ -27,8 +28,7 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
     std::optional<std::filesystem::path> given;
     if (!genesis.empty()) given = genesis;
     ASSAY_ASSIGN(const ledger::Genesis ours, genesis_of(context.home(), given));
-    ClientOptions client;
-    client.address = context.settings.node;
+    const ClientOptions client = context.client();
     ASSAY_ASSIGN(const auto ledger, connect_to_chain(client, ours));
     ASSAY_ASSIGN(const auto status, ledger->status());
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
@@ -40,7 +40,12 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
                                  .nonce = contracts::next_nonce(*state, key.public_key()),
                                  .expiry = status.height + kExpiryHeights,
                                  .payload = std::move(payload)};
-    ASSAY_ASSIGN(SubmitReply reply, ledger->submit(contracts::sign_transaction(body, key, ours.chain_id)));
+    const base::Bytes transaction = contracts::sign_transaction(body, key, ours.chain_id);
+    ASSAY_ASSIGN(SubmitReply reply, submit_until_known(client,
+                                                       {.transaction = transaction,
+                                                        .what = what,
+                                                        .fix = "before you send it a second time, " + fix},
+                                                       context.submission_patience));
     if (!reply.accepted) {
         context.refused = refusal_in(reply);
         return base::failed(rejected(*context.refused, what, fix));

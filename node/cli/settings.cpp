@@ -3,6 +3,8 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <system_error>
@@ -12,6 +14,8 @@ namespace {
 
 using base::ErrorKind;
 using base::Outcome;
+
+constexpr std::array<std::string_view, 5> kKeys = {"node", "output", "tls_cert", "tls_key", "tls_ca"};
 
 std::optional<std::string> environment(const char* name) {
     const char* value = std::getenv(name);
@@ -28,9 +32,9 @@ Outcome<std::map<std::string, std::string>> read_settings_file(const std::filesy
         for (const auto& [key, node] : table) {
             const std::string name{key.str()};
             const std::string place = path.string() + ":" + std::to_string(node.source().begin.line);
-            if (name != "node" && name != "output")
+            if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end())
                 return base::fail(ErrorKind::kUsage, place + ": unknown key '" + name + "'",
-                                  "known keys: node, output");
+                                  "known keys: node, output, tls_cert, tls_key, tls_ca");
             const auto text = node.value<std::string>();
             if (!node.is_string() || !text)
                 return base::fail(ErrorKind::kUsage, place + ": '" + name + "' must be a text",
@@ -56,6 +60,26 @@ std::string first_of(const std::optional<std::string>& flag, const char* variabl
     return std::string(fallback);
 }
 
+/// A path of the settings file begins at the home, wherever the program is started.
+Outcome<std::optional<TlsFiles>> tls_files(const SettingFlags& flags, const Home& home,
+                                           std::map<std::string, std::string> file) {
+    for (const char* key : {"tls_cert", "tls_key", "tls_ca"}) {
+        if (const auto found = file.find(key); found != file.end() && !found->second.empty())
+            found->second = (home.root / found->second).string();
+    }
+    const TlsFiles files{
+        .certificate = first_of(flags.tls_certificate, "ASSAY_TLS_CERT", file, "tls_cert", ""),
+        .key = first_of(flags.tls_key, "ASSAY_TLS_KEY", file, "tls_key", ""),
+        .ca = first_of(flags.tls_ca, "ASSAY_TLS_CA", file, "tls_ca", "")};
+    const int given =
+        (files.certificate.empty() ? 0 : 1) + (files.key.empty() ? 0 : 1) + (files.ca.empty() ? 0 : 1);
+    if (given == 0) return std::optional<TlsFiles>{};
+    if (given == 3) return std::optional(files);
+    return base::fail(ErrorKind::kUsage, "--tls-cert, --tls-key and --tls-ca go together",
+                      "give all three (as flags, as ASSAY_TLS_CERT, ASSAY_TLS_KEY and ASSAY_TLS_CA, or in " +
+                          home.config().string() + "), or none on loopback");
+}
+
 }  // namespace
 
 Outcome<Settings> resolve_settings(const SettingFlags& flags) {
@@ -72,6 +96,7 @@ Outcome<Settings> resolve_settings(const SettingFlags& flags) {
     settings.output = output == "json"  ? OutputMode::kJson
                       : output == "csv" ? OutputMode::kCsv
                                         : OutputMode::kTable;
+    ASSAY_ASSIGN(settings.tls, tls_files(flags, settings.home, file));
     return settings;
 }
 

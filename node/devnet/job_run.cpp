@@ -59,11 +59,11 @@ base::Outcome<void> JobRun::run(const std::filesystem::path& job_file, std::stop
             const std::lock_guard lock(mutex_);
             address = network_.node_address();
         }
-        const auto watched =
-            watch_ledger({.node_address = address, .tls = {}, .genesis = net_.genesis}, watching.get_token(),
-                         [this](const Follower& ledger, const contracts::Events& events) {
-                             return on_block(ledger, events);
-                         });
+        const auto watched = watch_ledger(
+            {.node_address = address, .tls = {}, .genesis = net_.genesis, .patience = {}},
+            watching.get_token(), [this](const Follower& ledger, const contracts::Events& events) {
+                return on_block(ledger, events);
+            });
         if (is_over()) break;
         if (!watched.ok() && watched.error().kind != ErrorKind::kUnreachable) return watched;
         std::this_thread::sleep_for(100ms);

@@ -47,6 +47,9 @@ base::Outcome<void> Network::spawn(const std::string& name, const Home& home,
     options.arguments = std::move(arguments);
     // One thread each: the network's workers share the machine's cores.
     options.environment = {{"ASSAY_THREADS", "1"}};
+    // It is on loopback, without certificates, whatever the caller's own network asks for.
+    for (const char* file : {"ASSAY_TLS_CERT", "ASSAY_TLS_KEY", "ASSAY_TLS_CA"})
+        options.environment.emplace_back(file, "");
     options.stdout_file = home.logs() / (name + ".log");
     options.stderr_file = options.stdout_file;
     launched_.insert_or_assign(name, std::move(options));

@@ -123,7 +123,28 @@ Outcome<File> read_file(const std::filesystem::path& path) {
 
 std::string name_of(KeyRole role) { return role == KeyRole::kOwner ? "owner" : "node"; }
 
+template <class Text>
+void wipe(Text& secret) {
+    if (!secret.empty()) sodium_memzero(secret.data(), secret.size());
+}
+
 }  // namespace
+
+Outcome<base::SecretKey> read_seed_file(const std::filesystem::path& path) {
+    ASSAY_ASSIGN(base::Bytes bytes, read_secret_file(path, SecretKind::kSeedFile));
+    std::string_view line = base::as_text(bytes);
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+    auto seed = base::from_hex(line);
+    wipe(bytes);
+    if (!seed || seed->size() != kSeedBytes) {
+        if (seed) wipe(*seed);
+        return fail(ErrorKind::kKey, path.string() + " does not hold a seed",
+                    "a seed is one line of 64 hexadecimal digits in lower case");
+    }
+    auto key = base::SecretKey::from_seed(*seed);
+    wipe(*seed);
+    return key;
+}
 
 Outcome<void> write_key_file(const std::filesystem::path& path, const base::SecretKey& key,
                              const Passphrase& passphrase, const KeyFileOptions& options) {

@@ -52,6 +52,7 @@ struct PassphraseSource {
 enum class PromptKind : std::uint8_t { kOpen, kCreate };
 
 /// kKey: no terminal to ask on, file readable by others, an empty passphrase, or the two prompts differ.
+/// kInterrupted: Ctrl-C at the prompt, in a process that SIGINT does not end at once.
 base::Outcome<Passphrase> read_passphrase(const PassphraseSource& source, PromptKind kind);
 
 struct KeyFileOptions {
@@ -67,6 +68,10 @@ base::Outcome<void> write_key_file(const std::filesystem::path& path, const base
 /// A fresh key from the system's generator, written with write_key_file.
 base::Outcome<base::SecretKey> create_key_file(const std::filesystem::path& path,
                                                const Passphrase& passphrase, const KeyFileOptions& options);
+
+/// The key of a file whose one line is its seed, as 64 hexadecimal digits in lower case; what was read is
+/// wiped. kNotFound: no such file. kKey: no seed, a symlink, another owner, or open to group or others.
+base::Outcome<base::SecretKey> read_seed_file(const std::filesystem::path& path);
 
 struct KeyFileInfo {
     KeyRole role = KeyRole::kNode;

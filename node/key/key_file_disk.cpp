@@ -20,7 +20,14 @@ using base::Outcome;
 
 constexpr std::size_t kSecretBytesMax = 64 * 1024;
 
-std::string name_of(SecretKind kind) { return kind == SecretKind::kKeyFile ? "key file" : "passphrase file"; }
+std::string name_of(SecretKind kind) {
+    switch (kind) {
+        case SecretKind::kKeyFile: return "key file";
+        case SecretKind::kPassphraseFile: return "passphrase file";
+        case SecretKind::kSeedFile: break;
+    }
+    return "seed file";
+}
 
 Outcome<void> check_owner(int fd, const std::filesystem::path& path, const std::string& name) {
     struct stat status {};

@@ -11,7 +11,7 @@
 namespace assay::node {
 
 /// What the file is, for messages.
-enum class SecretKind : std::uint8_t { kKeyFile, kPassphraseFile };
+enum class SecretKind : std::uint8_t { kKeyFile, kPassphraseFile, kSeedFile };
 
 /// Reads the whole file, at most 64 KiB. kNotFound when there is none. kKey for a symlink, a file that is not
 /// regular, another owner, or permissions for group or others.

@@ -4,7 +4,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
+#include <utility>
 
 #include "node/key/key_file.hpp"
 #include "node/key/key_file_disk.hpp"
@@ -28,8 +32,14 @@ Outcome<Passphrase> too_long(const std::string& from) {
                 "choose a shorter one");
 }
 
-// One byte at a time, so that what follows the line stays in the pipe for its next reader.
-Outcome<Passphrase> read_line(int fd, const std::string& from) {
+Outcome<Passphrase> interrupted() {
+    return fail(ErrorKind::kInterrupted, "interrupted at the prompt for a passphrase",
+                "run the command again");
+}
+
+// One byte at a time, so that what follows the line stays in the pipe for its next reader. A byte of
+// `interrupts` ends the question.
+Outcome<Passphrase> read_line(int fd, const std::string& from, std::string_view interrupts = {}) {
     std::string line;
     line.reserve(kPassphraseBytesMax + 1);  // never moved: no copies are left behind
     while (line.size() <= kPassphraseBytesMax) {
@@ -40,6 +50,10 @@ Outcome<Passphrase> read_line(int fd, const std::string& from) {
             wipe(line);
             return fail(ErrorKind::kKey, "cannot read a passphrase from " + from,
                         "check that it is open for reading");
+        }
+        if (got > 0 && interrupts.find(c) != std::string_view::npos) {
+            wipe(line);
+            return interrupted();
         }
         if (got == 0 || c == '\n') break;
         if (c != '\r') line.push_back(c);
@@ -56,12 +70,21 @@ Outcome<Passphrase> read_line(int fd, const std::string& from) {
     return passphrase;
 }
 
+/// Does not show what is typed. Ctrl-C and the quit key arrive as characters: a signal would end the process
+/// before the terminal is as it was, or would be kept from it where the process blocks signals.
 class Terminal {
 public:
     Terminal() : fd_(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)) {
         if (fd_ < 0 || tcgetattr(fd_, &before_) != 0) return;
         termios silent = before_;
         silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        constexpr std::array kSignals = {std::pair(VINTR, VEOL), std::pair(VQUIT, VEOL2)};
+        for (const auto& [signal, line_end] : kSignals) {
+            cc_t& key = silent.c_cc[signal];
+            if (key == _POSIX_VDISABLE) continue;
+            interrupts_.push_back(static_cast<char>(key));
+            silent.c_cc[line_end] = std::exchange(key, static_cast<cc_t>(_POSIX_VDISABLE));
+        }
         ok_ = tcsetattr(fd_, TCSAFLUSH, &silent) == 0;
     }
     ~Terminal() {
@@ -74,7 +97,7 @@ public:
 
     Outcome<Passphrase> ask(std::string_view prompt) {
         say(prompt);
-        auto line = read_line(fd_, "the terminal");
+        auto line = read_line(fd_, "the terminal", interrupts_);
         say("\n");  // the one the user typed was not echoed
         return line;
     }
@@ -86,10 +109,11 @@ private:
 
     int fd_;
     termios before_{};
+    std::string interrupts_;  ///< the characters of Ctrl-C and the quit key here
     bool ok_ = false;
 };
 
-Outcome<Passphrase> ask_on_terminal(PromptKind kind) {
+Outcome<Passphrase> ask_silently(PromptKind kind) {
     Terminal terminal;
     if (!terminal.ok()) {
         return fail(ErrorKind::kKey, "a passphrase is needed and there is no terminal to ask on",
@@ -103,6 +127,14 @@ Outcome<Passphrase> ask_on_terminal(PromptKind kind) {
         }
     }
     return first;
+}
+
+Outcome<Passphrase> ask_on_terminal(PromptKind kind) {
+    auto asked = ask_silently(kind);
+    // The terminal is as it was. What it would have done with the key is done now: all processes in front of
+    // it hear of it, as a script that runs this one.
+    if (!asked.ok() && asked.error().kind == ErrorKind::kInterrupted) kill(0, SIGINT);
+    return asked;
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ Outcome<Pem> read_all(const TlsFiles& files) {
 
 base::Failed<base::Error> needs_tls(const std::string& host) {
     return fail(ErrorKind::kUsage, "'" + host + "' is not a loopback address and there are no TLS files",
-                "use 127.0.0.1, or give a certificate, its key and the CA (mutual TLS)");
+                "use 127.0.0.1, or give --tls-cert, --tls-key and --tls-ca (mutual TLS)");
 }
 
 }  // namespace

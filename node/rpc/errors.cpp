@@ -67,7 +67,9 @@ Error to_error(const grpc::Status& status, const std::string& address) {
     switch (status.error_code()) {
         case grpc::StatusCode::UNAVAILABLE:
             return {ErrorKind::kUnreachable, "no answer from " + address + " (" + cleaned(message) + ")",
-                    "check that the node runs there and that the address is right"};
+                    "check that the node runs there, that the address is right, and that both ends have TLS "
+                    "files "
+                    "(--tls-cert, --tls-key, --tls-ca) or neither has"};
         case grpc::StatusCode::DEADLINE_EXCEEDED:
             return {ErrorKind::kUnreachable, address + " did not answer in time",
                     "check that the node runs there and is not overloaded, then try again"};

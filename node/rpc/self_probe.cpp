@@ -42,20 +42,35 @@ int connect_to(const addrinfo& address, SteadyClock::time_point until) {
     return -1;
 }
 
+/// The numeric addresses of a server; none while its name cannot be resolved.
+class OwnPlaces {
+public:
+    explicit OwnPlaces(std::string address) : address_(std::move(address)) {}
+
+    /// Resolved once: a name service that fails later says nothing about the server.
+    const addrinfo* find() {
+        if (found_) return found_.get();
+        const auto place = parse_host_port(address_);
+        if (!place) return nullptr;
+        addrinfo hints{};
+        hints.ai_flags = AI_NUMERICSERV;
+        hints.ai_socktype = SOCK_STREAM;
+        addrinfo* found = nullptr;
+        if (getaddrinfo(place->host.c_str(), std::to_string(place->port).c_str(), &hints, &found) == 0)
+            found_.reset(found);
+        return found_.get();
+    }
+
+private:
+    std::string address_;
+    std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found_{nullptr, &freeaddrinfo};
+};
+
 /// Whether the server takes a new connection: it says something to it, or ends it. Its limits let it refuse
 /// a call, and its memory quota a connection, while others flood it; only a deaf one says nothing at all.
-bool takes_connections(const std::string& address, std::chrono::milliseconds patience) {
+bool takes_connections(const addrinfo& address, std::chrono::milliseconds patience) {
     const auto until = SteadyClock::now() + patience;
-    const auto place = parse_host_port(address);
-    if (!place) return false;
-    addrinfo hints{};
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const std::string host = place->host == "localhost" ? "127.0.0.1" : place->host;
-    if (getaddrinfo(host.c_str(), std::to_string(place->port).c_str(), &hints, &found) != 0) return false;
-    const int one = connect_to(*found, until);
-    freeaddrinfo(found);
+    const int one = connect_to(address, until);
     if (one < 0) return false;
     // The beginning of HTTP/2, with empty settings: under TLS it is no handshake, and ends the connection.
     constexpr std::string_view kPreface("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
@@ -68,8 +83,9 @@ bool takes_connections(const std::string& address, std::chrono::milliseconds pat
 class Prober final : public SelfProbe {
 public:
     Prober(SelfProbeOptions options, std::function<void()> on_deaf)
-        : options_(std::move(options)), on_deaf_(std::move(on_deaf)) {
+        : options_(std::move(options)), on_deaf_(std::move(on_deaf)), places_(options_.client.address) {
         options_.client.deadline = options_.timeout;
+        (void)places_.find();
         thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     }
 
@@ -82,9 +98,7 @@ private:
             std::unique_lock lock(mutex);
             wake.wait_for(lock, stop, options_.interval, [] { return false; });
             if (stop.stop_requested()) return;
-            const bool serves = check_health(options_.client).ok() ||
-                                takes_connections(options_.client.address, options_.timeout);
-            failures = serves ? 0 : failures + 1;
+            failures = serves() ? 0 : failures + 1;
             if (failures > options_.failures_allowed) {
                 on_deaf_();
                 return;
@@ -92,8 +106,19 @@ private:
         }
     }
 
+    /// True also where nothing can be told: a name that never had an address leads to no server.
+    bool serves() {
+        if (check_health(options_.client).ok()) return true;
+        const addrinfo* place = places_.find();
+        if (place == nullptr) return true;
+        for (; place != nullptr; place = place->ai_next)
+            if (takes_connections(*place, options_.timeout)) return true;
+        return false;
+    }
+
     SelfProbeOptions options_;
     std::function<void()> on_deaf_;
+    OwnPlaces places_;
     std::jthread thread_;
 };
 

@@ -15,7 +15,7 @@
 namespace assay::node {
 
 struct SelfProbeOptions {
-    ClientOptions client;  ///< the server's own address
+    ClientOptions client;  ///< the server's own address; a name is resolved when the probe starts
     std::chrono::milliseconds interval{2'000};
     std::chrono::milliseconds timeout{2'000};  ///< for the question, and again for a bare connection
     int failures_allowed = 3;                  ///< consecutive; at one more the server is deaf

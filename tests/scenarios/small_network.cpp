@@ -295,9 +295,9 @@ void SmallNetwork::follow_until(const std::string& what, std::chrono::seconds pa
     base::Outcome<void> watched;
     // All processes of the network are one caller to its node, which may have no room for one more.
     while (!happened && lost.empty() && !watching.stop_requested()) {
-        watched =
-            node::watch_ledger({.node_address = network_->node_address(), .tls = {}, .genesis = net_.genesis},
-                               watching.get_token(), on_block);
+        watched = node::watch_ledger(
+            {.node_address = network_->node_address(), .tls = {}, .genesis = net_.genesis, .patience = {}},
+            watching.get_token(), on_block);
         if (!watched.ok() && watched.error().kind != base::ErrorKind::kUnreachable) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }

@@ -19,8 +19,9 @@ HEAD = """# Commands
 Made from the program's own help by `python3 tests/tools/cli_page.py --write`; a test compares. What a command prints with
 `-o json` is in [JSON](json.md), how it ends in [exit codes](exit-codes.md).
 
-Settings come from the flag, else the environment (`ASSAY_HOME`, `ASSAY_NODE`, `ASSAY_OUTPUT`), else `assay.toml` in the
-home (`node`, `output`), else the default. `ASSAY_THREADS`, `ASSAY_TARGETS`, `ASSAY_MEMORY` and
+Settings come from the flag, else the environment (`ASSAY_HOME`, `ASSAY_NODE`, `ASSAY_OUTPUT`, `ASSAY_TLS_CERT`,
+`ASSAY_TLS_KEY`, `ASSAY_TLS_CA`), else `assay.toml` in the home (`node`, `output`, `tls_cert`, `tls_key`, `tls_ca`; its
+paths begin at the home), else the default. `ASSAY_THREADS`, `ASSAY_TARGETS`, `ASSAY_MEMORY` and
 `ASSAY_DEVICE_MEMORY` set threads, kernels and memory of the worker, `ASSAY_DUTY` the
 percent of the time in which it computes.
 """

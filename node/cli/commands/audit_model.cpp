@@ -206,7 +206,8 @@ Outcome<std::unique_ptr<BytesAtHand>> bytes_at_hand(const Context& context) {
         options.use = StoreUse::kBeside;
         ASSAY_ASSIGN(home, BlobStore::open(options));
     }
-    return BytesAtHand::make(std::move(home));
+    return BytesAtHand::make(std::move(home),
+                             [&context](const Endpoint& holder) { return context.client_of(holder); });
 }
 
 Outcome<void> audit_folder(const Context& context, const ModelAuditFlags& flags) {
@@ -228,6 +229,7 @@ Outcome<void> audit_folder(const Context& context, const ModelAuditFlags& flags)
         context.err << "auditing the model of job " << text.job.brief() << ": recomputing what is drawn from "
                     << segments_of(folder.certificate).places.size() << " segments\n";
         ASSAY_TRY(sample(context, flags, folder, *bytes, text));
+        if (bytes->own_failure()) return base::failed(*bytes->own_failure());
     }
     return report_model_audit(context, text);
 }

@@ -72,9 +72,9 @@ base::Outcome<std::vector<std::string>> words_for(const Context& context, const 
                                                   const DevicePlan& plan) {
     const Home home = device_home(context.home(), plan.device);
     const RoleFlags& role = flags.role;
-    std::vector<std::string> words = {
-        "--home",   home.root.string(), "--node", context.settings.node,
-        "--device", plan.device,        "--ask",  std::to_string(plan.ask.units()) + "u"};
+    std::vector<std::string> words = context.node_words();
+    words.insert(words.end(), {"--home", home.root.string(), "--device", plan.device, "--ask",
+                               std::to_string(plan.ask.units()) + "u"});
     const std::string owner_key =
         role.owner_key.empty() ? context.home().owner_key().string() : role.owner_key;
     words.insert(words.end(), {"--owner-key", owner_key});

@@ -115,27 +115,21 @@ Check check_worker(std::optional<base::Hash256>& self_test) {
 }
 
 /// Informs only: most commands work without a node.
-Check check_node(const std::string& address) {
-    ClientOptions options;
-    options.address = address;
+Check check_node(ClientOptions options) {
     options.deadline = std::chrono::milliseconds(1000);
     const auto health = check_health(options);
     return {"node", true,
-            address + (health.ok() ? " answers" : " does not answer (needed for network commands)"), ""};
+            options.address + (health.ok() ? " answers" : " does not answer (needed for network commands)"),
+            ""};
 }
 
 base::Outcome<void> examine(const Context& context, const std::string& device) {
     const std::vector<std::string> targets = trainer::machine_targets();
     std::optional<base::Hash256> self_test;
     ASSAY_ASSIGN(const DoctorDevices devices, examine_devices(device));
-    std::vector<Check> checks = {check_targets(targets),
-                                 check_threads(),
-                                 check_memory(),
-                                 check_disk(context.home()),
-                                 check_home(context.home()),
-                                 check_clock(),
-                                 check_worker(self_test),
-                                 check_node(context.settings.node)};
+    std::vector<Check> checks = {
+        check_targets(targets),     check_threads(), check_memory(),          check_disk(context.home()),
+        check_home(context.home()), check_clock(),   check_worker(self_test), check_node(context.client())};
     checks.insert(checks.end(), devices.checks.begin(), devices.checks.end());
     std::size_t problems = 0;
     for (const Check& check : checks) problems += check.ok ? 0 : 1;

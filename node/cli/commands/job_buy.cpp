@@ -116,9 +116,8 @@ base::Outcome<base::Hash256> buy_once(OwnerSession& session, const program::JobS
 }
 
 base::Outcome<void> buy(const Context& context, const BuyFlags& flags) {
-    OwnerSessionOptions options{.passphrase = flags.role.passphrase, .genesis = {}, .tls = {}};
+    OwnerSessionOptions options{.passphrase = flags.role.passphrase, .genesis = {}};
     if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
-    ASSAY_ASSIGN(options.tls, tls_files(flags.role));
     ASSAY_ASSIGN(const program::JobSpec spec, spec_of(flags));
     ASSAY_TRY(create_home(context.home()));
     ASSAY_ASSIGN(const auto session, OwnerSession::connect(context, std::move(options)));
@@ -150,7 +149,7 @@ void add_job_buy_command(CLI::App& app, Context& context) {
                              context, [&context, flags] { return buy(context, *flags); });
     command.add_option("JOB.toml", flags->file, "The job file")->required();
     add_passphrase_flags(command, flags->role.passphrase);
-    add_ledger_flags(command, flags->role);
+    add_genesis_flag(command, flags->role);
     command
         .add_option("--endpoint", flags->endpoint,
                     "HOST:PORT where others will ask for the data; `job submit` corrects it")

@@ -72,26 +72,27 @@ Outcome<void> watch(const Context& context, const FollowFlags& flags) {
     ASSAY_ASSIGN(const auto now, open_state(context, StateFrom::kNode));
     ASSAY_ASSIGN(const contracts::Job job, find_job(*now, flags.job));
     bool ended = false;
-    ASSAY_TRY(watch_ledger({.node_address = context.settings.node, .tls = {}, .genesis = genesis}, stop,
-                           [&](const Follower& ledger, const contracts::Events& events) {
-                               for (const contracts::Event& event : events) {
-                                   if (event.job != job.id) continue;
-                                   const auto seen = job_event_view(ledger.state(), event);
-                                   if (seen) print_event(context, *seen);
-                                   ended = ended || event.kind == EventKind::kJobEnded;
-                               }
-                               return !ended;
-                           }));
+    ASSAY_TRY(
+        watch_ledger({.node_address = context.settings.node, .tls = context.settings.tls, .genesis = genesis},
+                     stop, [&](const Follower& ledger, const contracts::Events& events) {
+                         for (const contracts::Event& event : events) {
+                             if (event.job != job.id) continue;
+                             const auto seen = job_event_view(ledger.state(), event);
+                             if (seen) print_event(context, *seen);
+                             ended = ended || event.kind == EventKind::kJobEnded;
+                         }
+                         return !ended;
+                     }));
     if (ended) return {};
     return fail(ErrorKind::kInterrupted, "stopped before the job ended; the job goes on",
                 "follow it again with: assay job watch " + job.id.brief());
 }
 
 // `most`: bytes. A job can name any blob; one with more is refused before it is fetched or read.
-Outcome<base::Bytes> fetched(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
-                             std::uint64_t most) {
-    const ConnectHolder connect = [](const Endpoint& holder) {
-        return connect_blobs({.address = holder, .tls = {}});
+Outcome<base::Bytes> fetched(const Context& context, BlobStore& store, const BlobId& id,
+                             const std::vector<Endpoint>& holders, std::uint64_t most) {
+    const ConnectHolder connect = [&context](const Endpoint& holder) {
+        return connect_blobs(context.client_of(holder));
     };
     FetchTerms terms;
     terms.most = most;
@@ -114,11 +115,11 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
     options.use = StoreUse::kBeside;
     ASSAY_ASSIGN(const auto store, BlobStore::open(options));
     const auto holders = holders_of_base(*state, job);
-    ASSAY_ASSIGN(const base::Bytes base_state, fetched(*store, job.base_blob, holders, kStateLimit));
+    ASSAY_ASSIGN(const base::Bytes base_state, fetched(context, *store, job.base_blob, holders, kStateLimit));
     ASSAY_ASSIGN(const base::Bytes tokenizer,
-                 fetched(*store, job.spec.data.tokenizer, holders, kTokenizerLimit));
+                 fetched(context, *store, job.spec.data.tokenizer, holders, kTokenizerLimit));
     ASSAY_ASSIGN(const base::Bytes manifest_json,
-                 fetched(*store, job.spec.data.manifest, holders, trainer::kMaxManifestFile));
+                 fetched(context, *store, job.spec.data.manifest, holders, trainer::kMaxManifestFile));
     ASSAY_ASSIGN(const auto manifest, trainer::manifest_from_json(base::as_text(manifest_json)));
     ASSAY_ASSIGN(auto born, certify_from_node(context, *state, job, job.base_blob));
     const std::vector<std::uint32_t> open = open_rounds(born);

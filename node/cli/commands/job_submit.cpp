@@ -84,7 +84,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
                                  contracts::hash_of_spec(spec).hex()}};
         if (flags.challenge > 0) step.words.insert(step.words.end(), {"--stake", flags.stake});
         if (!flags.sponsor.empty()) step.words.insert(step.words.end(), {"--sponsor", flags.sponsor});
-        const auto ledger = ledger_words(flags.role);
+        const auto ledger = genesis_words(flags.role);
         step.words.insert(step.words.end(), ledger.begin(), ledger.end());
         const auto said = run_owner_step(context, step, *passphrase, stop);
         passphrase.reset();  // wiped before anybody can reach this process

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay key new|show|import
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <string>
 
 #include "node/cli/commands.hpp"
 #include "node/views/json.hpp"
-#include "trainer/data/files.hpp"
 
 namespace assay::node {
 namespace {
@@ -69,26 +67,12 @@ Outcome<void> new_key(const Context& context, const KeyFlags& flags) {
     return {};
 }
 
-Outcome<base::Bytes> read_seed(const std::string& file) {
-    ASSAY_ASSIGN(const base::Bytes bytes, trainer::read_file(file, 4096));
-    std::string text(base::as_text(bytes));
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-    const auto seed = base::from_hex(text);
-    std::fill(text.begin(), text.end(), '\0');
-    if (!seed || seed->size() != 32)
-        return base::fail(ErrorKind::kKey, file + " does not hold a seed",
-                          "a seed is one line of 64 hexadecimal digits in lower case");
-    return *seed;
-}
-
 Outcome<void> import_key(const Context& context, const KeyFlags& flags) {
     const auto path = place(context, flags);
     ASSAY_TRY(check_free(path));
     ASSAY_ASSIGN(const auto source, flags.passphrase.source());
     forbid_core_dumps();
-    ASSAY_ASSIGN(base::Bytes seed, read_seed(flags.seed_file));
-    const auto key = base::SecretKey::from_seed(seed);
-    std::fill(seed.begin(), seed.end(), std::uint8_t{0});
+    ASSAY_ASSIGN(const base::SecretKey key, read_seed_file(flags.seed_file));
     if (flags.file.empty()) ASSAY_TRY(create_home(context.home()));
     ASSAY_ASSIGN(const auto passphrase, read_passphrase(source, PromptKind::kCreate));
     ASSAY_TRY(write_key_file(path, key, passphrase, options_of(flags)));
@@ -125,7 +109,8 @@ void add_key_commands(CLI::App& app, Context& context) {
         command->add_flag("--interactive", flags->interactive,
                           "Cheaper passphrase hashing (64 MiB): for play money only");
     }
-    imported.add_option("--seed-file", flags->seed_file, "File with the seed")->required();
+    imported.add_option("--seed-file", flags->seed_file, "File with the seed, which only its owner may read")
+        ->required();
 }
 
 }  // namespace assay::node

@@ -27,7 +27,7 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     NodeProcessOptions options;
     options.home = context.home();
     options.listen = flags.role.listen;
-    ASSAY_ASSIGN(options.tls, tls_files(flags.role));
+    options.tls = context.settings.tls;
     if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
     ASSAY_ASSIGN(options.passphrase, flags.role.passphrase.source());
     options.engine = flags.engine;

@@ -57,10 +57,9 @@ base::Outcome<std::vector<std::string>> sign_steps(OwnerSession& session, Onboar
 }
 
 base::Outcome<void> register_node(const Context& context, const RegisterFlags& flags, WorkRole role) {
-    OwnerSessionOptions options{.passphrase = flags.role.passphrase, .genesis = {}, .tls = {}};
+    OwnerSessionOptions options{.passphrase = flags.role.passphrase, .genesis = {}};
     if (!flags.role.owner_key.empty()) options.owner_key = flags.role.owner_key;
     if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
-    ASSAY_ASSIGN(options.tls, tls_files(flags.role));
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_TRY(create_home(context.home()));
     ASSAY_ASSIGN(const auto session, OwnerSession::connect(context, std::move(options)));
@@ -91,7 +90,7 @@ void add_register_command(CLI::App& app, Context& context, WorkRole role, const 
              context, [&context, flags, role] { return register_node(context, *flags, role); });
     add_passphrase_flags(command, flags->role.passphrase);
     add_owner_key_flag(command, flags->role);
-    add_ledger_flags(command, flags->role);
+    add_genesis_flag(command, flags->role);
     command
         .add_option("--endpoint", flags->endpoint,
                     "HOST:PORT where others will ask for its blobs; `run` corrects it")

@@ -13,7 +13,7 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     add_passphrase_flags(verb, flags.passphrase);
     verb.add_option("--listen", flags.listen, "HOST:PORT of this process's blob service (port 0: any)")
         ->capture_default_str();
-    add_ledger_flags(verb, flags);
+    add_genesis_flag(verb, flags);
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flags(verb, flags.memory, flags.device_memory);
     add_device_flag(verb, flags.device);
@@ -21,21 +21,13 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
         ->capture_default_str();
 }
 
-void add_ledger_flags(CLI::App& verb, RoleFlags& flags) {
+void add_genesis_flag(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--genesis", flags.genesis, "The ledger's genesis file; needed at the first start only");
-    verb.add_option("--tls-cert", flags.tls_certificate, "PEM certificate; needed off loopback");
-    verb.add_option("--tls-key", flags.tls_key, "PEM key of the certificate");
-    verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
 }
 
-std::vector<std::string> ledger_words(const RoleFlags& flags) {
-    std::vector<std::string> words;
-    for (const auto& [name, value] :
-         {std::pair("--genesis", flags.genesis), std::pair("--tls-cert", flags.tls_certificate),
-          std::pair("--tls-key", flags.tls_key), std::pair("--tls-ca", flags.tls_ca)}) {
-        if (!value.empty()) words.insert(words.end(), {name, value});
-    }
-    return words;
+std::vector<std::string> genesis_words(const RoleFlags& flags) {
+    if (flags.genesis.empty()) return {};
+    return {"--genesis", flags.genesis};
 }
 
 void add_sponsor_flag(CLI::App& verb, std::string& sponsor) {
@@ -112,18 +104,6 @@ base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
     return {};
 }
 
-base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags) {
-    const bool any = !flags.tls_certificate.empty() || !flags.tls_key.empty() || !flags.tls_ca.empty();
-    const bool all = !flags.tls_certificate.empty() && !flags.tls_key.empty() && !flags.tls_ca.empty();
-    if (any && !all) {
-        return base::fail(base::ErrorKind::kUsage, "--tls-cert, --tls-key and --tls-ca go together",
-                          "give all three, or none on loopback");
-    }
-    if (!all) return std::optional<TlsFiles>{};
-    return std::optional<TlsFiles>{
-        TlsFiles{.certificate = flags.tls_certificate, .key = flags.tls_key, .ca = flags.tls_ca}};
-}
-
 base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
                                                const std::string& program) {
     if (!flags.announce.empty()) {
@@ -142,7 +122,7 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     options.listen = flags.listen;
     options.announce = flags.announce;
     options.traffic = flags.traffic;
-    ASSAY_ASSIGN(options.tls, tls_files(flags));
+    options.tls = context.settings.tls;
     if (!flags.genesis.empty()) options.genesis = flags.genesis;
     ASSAY_TRY(check_node_key(options.home));
     forbid_core_dumps();

@@ -21,7 +21,6 @@ struct RoleFlags {
     std::string traffic;
     std::string genesis;
     std::string owner_key;  ///< file; empty: the home's
-    std::string tls_certificate, tls_key, tls_ca;
     std::string log_level = "info";
     unsigned threads = 0;
     std::string memory;
@@ -32,10 +31,10 @@ struct RoleFlags {
 
 /// Adds them to `verb`; `flags` must live as long as the app.
 void add_role_flags(CLI::App& verb, RoleFlags& flags);
-/// Adds the flags of a command that only signs: the ledger, and TLS to it.
-void add_ledger_flags(CLI::App& verb, RoleFlags& flags);
-/// The same flags for another command of this program.
-std::vector<std::string> ledger_words(const RoleFlags& flags);
+/// Adds --genesis.
+void add_genesis_flag(CLI::App& verb, RoleFlags& flags);
+/// The same flag for another command of this program.
+std::vector<std::string> genesis_words(const RoleFlags& flags);
 
 /// Adds the flags of roles whose blobs others fetch: --announce, --traffic, --store-quota.
 void add_peer_flags(CLI::App& verb, RoleFlags& flags);
@@ -55,9 +54,6 @@ void add_device_flag(CLI::App& verb, std::string& device);
 /// Adds --sponsor, the owner key whose account pays; nothing when it is not given. kUsage when it is no key.
 void add_sponsor_flag(CLI::App& verb, std::string& sponsor);
 base::Outcome<std::optional<base::PublicKey>> sponsor_flag(const std::string& text);
-
-/// TLS files when all three were given; kUsage when only some were.
-base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);
 
 /// A public key as a flag or an argument of this name gives it; kUsage when `text` is none.
 base::Outcome<base::PublicKey> key_flag(const std::string& name, const std::string& text);

@@ -34,7 +34,7 @@ base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& 
                                        const std::stop_token& stop) {
     OwnerStep step{.words = {role, "register", "--endpoint", process.endpoint(), "--stake",
                              std::to_string(stake.units()) + "u"}};
-    const auto ledger = ledger_words(flags);
+    const auto ledger = genesis_words(flags);
     step.words.insert(step.words.end(), ledger.begin(), ledger.end());
     if (!flags.owner_key.empty()) step.words.insert(step.words.end(), {"--owner-key", flags.owner_key});
     const auto done = run_owner_step(context, step, *passphrase, stop);

@@ -29,8 +29,9 @@ class Cli {
 public:
     Cli() {
         std::filesystem::permissions(home_.path(), std::filesystem::perms::owner_all);
-        ::unsetenv("ASSAY_OUTPUT");
-        ::unsetenv("ASSAY_NODE");
+        for (const char* setting :
+             {"ASSAY_OUTPUT", "ASSAY_NODE", "ASSAY_TLS_CERT", "ASSAY_TLS_KEY", "ASSAY_TLS_CA"})
+            ::unsetenv(setting);
     }
 
     [[nodiscard]] const std::filesystem::path& home() const { return home_.path(); }

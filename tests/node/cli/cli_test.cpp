@@ -43,6 +43,20 @@ void collect_help(const Cli& cli, const std::vector<std::string>& path, std::str
     }
 }
 
+/// Every command that runs something, as its words.
+void collect_verbs(const Cli& cli, const std::vector<std::string>& path,
+                   std::vector<std::vector<std::string>>& verbs) {
+    std::vector<std::string> words = path;
+    words.emplace_back("--help");
+    const auto below = subcommands(cli(words).out);
+    if (below.empty()) verbs.push_back(path);
+    for (const std::string& name : below) {
+        std::vector<std::string> deeper = path;
+        deeper.push_back(name);
+        collect_verbs(cli, deeper, verbs);
+    }
+}
+
 }  // namespace
 
 // To accept a change on purpose: ASSAY_UPDATE_GOLDEN=1 build/bin/test_cli "every command*"
@@ -70,6 +84,24 @@ TEST_CASE("devnet up takes duties from 1 to 100 between commas, and nothing else
         const Run run = cli({"devnet", "up", "--duty", duty});
         CHECK(run.code == 2);
         CHECK(run.err.find("fix: ") != std::string::npos);
+    }
+}
+
+TEST_CASE("every command takes a node and the TLS files that it may ask for, all three or none") {
+    const Cli cli;
+    std::vector<std::vector<std::string>> verbs;
+    collect_verbs(cli, {}, verbs);
+    CHECK(verbs.size() > 40);
+    for (std::vector<std::string> words : verbs) {
+        words.insert(words.end(),
+                     {"--node", "127.0.0.1:1", "--tls-cert", "cert.pem", "--tls-key", "key.pem"});
+        const Run run = cli(words);
+        INFO(words[0] << " " << words[1] << ": " << run.err);
+        CHECK(run.code == 2);
+        // Nothing runs with two of three; commands that lack an argument say that first.
+        CHECK((run.err.find("--tls-cert, --tls-key and --tls-ca go together") != std::string::npos ||
+               run.err.find("required") != std::string::npos));
+        CHECK(run.err.find("unknown word") == std::string::npos);
     }
 }
 
@@ -197,6 +229,27 @@ TEST_CASE("a key imported from a seed is the key that the seed makes, and no oth
     CHECK(
         cli({"key", "import", "--seed-file", (cli.home() / "none").string(), "--passphrase-file", passphrase})
             .code == 3);
+}
+
+TEST_CASE("a seed that others can read, or that a link leads to, becomes no key") {
+    const Cli cli;
+    const auto passphrase = cli.write("pass", "a passphrase\n").string();
+    const auto seed = cli.write("seed", std::string(64, 'a') + "\n");
+    const auto import = [&](const std::filesystem::path& file) {
+        return cli({"key", "import", "--seed-file", file.string(), "--interactive", "--passphrase-file",
+                    passphrase});
+    };
+    std::filesystem::permissions(seed, std::filesystem::perms(0644));
+    const Run open_to_all = import(seed);
+    CHECK(open_to_all.code == 5);
+    CHECK(open_to_all.err.find("the seed file " + seed.string() + " is open to group or others") !=
+          std::string::npos);
+    CHECK(open_to_all.err.find("chmod 600 " + seed.string()) != std::string::npos);
+    std::filesystem::permissions(seed, std::filesystem::perms(0600));
+    std::filesystem::create_symlink(seed, cli.home() / "link");
+    CHECK(import(cli.home() / "link").code == 5);
+    CHECK_FALSE(std::filesystem::exists(cli.home() / "keys" / "node.key"));
+    CHECK(import(seed).code == 0);
 }
 
 TEST_CASE("bash completion completes nouns, verbs and flags") {

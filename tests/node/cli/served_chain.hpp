@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,14 @@ inline void write_ledger(const contracts::test::Env& env, contracts::test::Perso
 /// Serves the chain from where `env` left it, a block every 100 ms.
 class ServedChain {
 public:
-    explicit ServedChain(contracts::test::Env& env)
-        : genesis_(ledger::Layout(home_.home().string()).genesis) {
+    explicit ServedChain(contracts::test::Env& env, const std::optional<node::TlsFiles>& tls = {})
+        : tls_(tls), genesis_(ledger::Layout(home_.home().string()).genesis) {
         contracts::test::Person& sequencer = env.person("sequencer");
         write_ledger(env, sequencer, home_.home().string());
         node::LedgerNodeOptions options;
         options.home = home_.home();
         options.version = "test";
+        options.server.tls = tls;
         options.on_stopped = [](const base::Error& why) { WARN(why.what); };
         auto node = node::LedgerNode::start(options, sequencer.node, ledger::rules_machine());
         if (!node.ok()) FAIL(node.error().what);
@@ -62,11 +64,12 @@ public:
     /// The node's own home: its ledger files.
     [[nodiscard]] const Cli& files() const { return home_; }
     [[nodiscard]] std::unique_ptr<contracts::StateView> state() const {
-        return node::state_of(node::connect_ledger({.address = address()}).value()).value();
+        return node::state_of(node::connect_ledger({.address = address(), .tls = tls_}).value()).value();
     }
 
 private:
     Cli home_;
+    std::optional<node::TlsFiles> tls_;
     std::string genesis_;
     std::unique_ptr<node::LedgerNode> node_;
 };

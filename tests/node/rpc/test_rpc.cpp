@@ -17,7 +17,6 @@
 #include "node/blob/fetch.hpp"
 #include "node/rpc/client.hpp"
 #include "node/rpc/description.hpp"
-#include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
 #include "tests/node/rpc/raw_http2.hpp"
 #include "tests/support/catch.hpp"
@@ -412,57 +411,6 @@ TEST_CASE("a machine without a free file descriptor accuses nobody of not servin
     REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
     REQUIRE_FALSE(answer.ok());
     CHECK(answer.error().fault == FetchFault::kOwnMachine);
-}
-
-TEST_CASE("a server that ends every connection is not deaf; one that accepts none is") {
-    const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    REQUIRE(bind(listening, reinterpret_cast<const sockaddr*>(&at), size) == 0);
-    REQUIRE(listen(listening, 64) == 0);
-    REQUIRE(getsockname(listening, reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    std::atomic<bool> accepts = true;
-    std::jthread server([&](const std::stop_token& stop) {
-        pollfd wanted{listening, POLLIN, 0};
-        while (!stop.stop_requested()) {
-            if (accepts && poll(&wanted, 1, 10) == 1) close(accept(listening, nullptr, nullptr));
-            if (!accepts) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-    });
-    std::atomic<int> calls = 0;
-    const auto probe =
-        start_self_probe({.client = {.address = "127.0.0.1:" + std::to_string(ntohs(at.sin_port))},
-                          .interval = std::chrono::milliseconds(50),
-                          .timeout = std::chrono::milliseconds(500),
-                          .failures_allowed = 1},
-                         [&] { ++calls; });
-    std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
-    REQUIRE(calls == 0);
-    accepts = false;
-    for (int i = 0; i < 1'000 && calls == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    REQUIRE(calls == 1);
-    server.request_stop();
-    server.join();
-    close(listening);
-}
-
-TEST_CASE("the self-probe is quiet while the server answers and calls once when it does not") {
-    FakeLedger ledger;
-    auto server = serve_ledger(ledger, {}).value();
-    std::atomic<int> calls = 0;
-    const auto probe = start_self_probe({.client = client_of(*server),
-                                         .interval = std::chrono::milliseconds(50),
-                                         .timeout = std::chrono::milliseconds(300),
-                                         .failures_allowed = 1},
-                                        [&] { ++calls; });
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
-    REQUIRE(calls == 0);
-    server->stop();
-    for (int i = 0; i < 300 && calls == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    REQUIRE(calls == 1);
 }
 
 /// Lines written to standard error while `act` runs.
