@@ -59,6 +59,7 @@ bool FollowingRole::take(const RoleEvent& event) {
     if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);
     if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
     if (const auto* asked = std::get_if<BlobAsked>(&event)) requests_.answer(*asked);
+    if (const auto* blob = std::get_if<BlobArriving>(&event)) requests_.answer(*blob);
     if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
     if (const auto* frame = std::get_if<WorkerAnswered>(&event)) {
         requests_.answer(*frame);

@@ -52,10 +52,14 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
     attempt.under_way = true;
     const RequestId request =
         requests_.on_blob([this, key](const BlobFetched& fetched) { on_fetched(key, fetched); },
-                          [this, key] { attempts_[key].asked_at_ns = seams_.clock.mono_ns(); });
+                          [this, key] { attempts_[key].asked_at_ns = seams_.clock.mono_ns(); },
+                          [this, key] { on_arriving(attempts_[key]); });
     seams_.blobs.fetch(request, id, terms, holders);
     return false;
 }
+
+// Whoever gives it now was gone for a while before.
+void BlobWants::on_arriving(Attempt& attempt) { attempt.unserved = attempt.busy = 0; }
 
 void BlobWants::on_fetched(const AttemptKey& key, const BlobFetched& fetched) {
     Attempt& ended = attempts_[key];

@@ -50,9 +50,11 @@ public:
     std::optional<SharedDescriptor> open(const BlobId& id);
     /// Attempts to fetch this blob for work from the party that owes it.
     struct Tries {
-        std::uint32_t unserved = 0;  ///< no holder gave it, none was busy, and the fault was not ours
-        std::uint32_t busy = 0;      ///< a holder was busy
-        std::uint32_t failed = 0;    ///< for any cause
+        /// Attempts since the party that owes it last gave chunks: no holder gave it, none was busy, and the
+        /// fault was not ours.
+        std::uint32_t unserved = 0;
+        std::uint32_t busy = 0;    ///< since then: a holder was busy
+        std::uint32_t failed = 0;  ///< for any cause
         /// While the blob is awaited: for how long the party that owes it has been asked for it, or for
         /// another of its blobs before it.
         std::optional<std::uint64_t> asked_ns;
@@ -95,6 +97,7 @@ private:
     /// other. Neither do attempts at one blob that two parties owe.
     using AttemptKey = std::tuple<BlobId, Pin, base::PublicKey>;
     void on_fetched(const AttemptKey& key, const BlobFetched& fetched);
+    static void on_arriving(Attempt& attempt);
     std::map<AttemptKey, Attempt> attempts_;
     std::map<std::string, Attempt> puts_;  ///< that the store did not take, by what they are
 };

@@ -17,11 +17,13 @@ public:
     using WorkerHandler = std::function<void(const WorkerAnswered&)>;
 
     RequestId on_submit(SubmitHandler handler) { return keep(submits_, std::move(handler)); }
-    /// `asked`: called at most once, before the answer, when the holder that owes the blob is being asked for
-    /// it.
-    RequestId on_blob(BlobHandler handler, std::function<void()> asked = {}) {
+    /// Each called at most once, before the answer: `asked` when the holder that owes the blob is being asked
+    /// for it, `arriving` when it gives chunks.
+    RequestId on_blob(BlobHandler handler, std::function<void()> asked = {},
+                      std::function<void()> arriving = {}) {
         const RequestId id = keep(blobs_, std::move(handler));
         if (asked) asked_.emplace(id, std::move(asked));
+        if (arriving) arriving_.emplace(id, std::move(arriving));
         return id;
     }
     /// Called for every frame; forgotten after the last.
@@ -33,8 +35,13 @@ public:
         const auto asked = asked_.extract(event.request);
         if (!asked.empty()) asked.mapped()();
     }
+    void answer(const BlobArriving& event) {
+        const auto arriving = arriving_.extract(event.request);
+        if (!arriving.empty()) arriving.mapped()();
+    }
     void answer(const BlobFetched& event) {
         asked_.erase(event.request);
+        arriving_.erase(event.request);
         take(blobs_, event.request, event);
     }
     void answer(const WorkerAnswered& event) {
@@ -61,7 +68,7 @@ private:
     RequestId last_ = 0;
     std::map<RequestId, SubmitHandler> submits_;
     std::map<RequestId, BlobHandler> blobs_;
-    std::map<RequestId, std::function<void()>> asked_;
+    std::map<RequestId, std::function<void()>> asked_, arriving_;
     std::map<RequestId, WorkerHandler> workers_;
 };
 

@@ -10,6 +10,26 @@ namespace {
 constexpr std::size_t kForWork = 48;
 constexpr std::size_t kForBidding = 8;
 
+/// What a holder serves. Says once that chunks of a blob come: when the second is given, the first was
+/// checked and stored.
+class Arriving final : public BlobService {
+public:
+    Arriving(std::unique_ptr<BlobService> holder, std::function<void()> arrives)
+        : holder_(std::move(holder)), arrives_(std::move(arrives)) {}
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override { return holder_->describe(id); }
+    FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override {
+        return holder_->fetch(id, first_chunk, [&](std::uint64_t index, base::ByteView chunk) {
+            if (++chunks_ == 2) arrives_();
+            return handler(index, chunk);
+        });
+    }
+
+private:
+    std::unique_ptr<BlobService> holder_;
+    std::function<void()> arrives_;
+    std::uint64_t chunks_ = 0;
+};
+
 class LoopBlobPort final : public BlobPort {
 public:
     LoopBlobPort(BlobStore& store, ConnectFor connect, Loop& loop, OutwardDesk* desk, OutwardLinks* links)
@@ -42,12 +62,20 @@ private:
 
     void fetch_now(RequestId request, const BlobId& id, const FetchTerms& terms,
                    const std::vector<Endpoint>& holders, const std::stop_token& stop) {
-        const ConnectHolder connect = [&](const Endpoint& holder) {
-            // Who owes the blob, and is asked first for a part of it.
-            if (holder == holders.back()) loop_.post(RoleEvent(BlobAsked{request}));
+        const auto connect_to = [&](const Endpoint& holder) {
             const auto node = outward_node(holder);
             if (node && desk_ != nullptr) return desk_->holder(*node, terms.traffic);
             return connect_(holder, terms.traffic);
+        };
+        const ConnectHolder connect =
+            [&](const Endpoint& holder) -> base::Outcome<std::unique_ptr<BlobService>> {
+            // Who owes the blob, and is asked first for a part of it.
+            const bool owes = holder == holders.back();
+            if (owes) loop_.post(RoleEvent(BlobAsked{request}));
+            ASSAY_ASSIGN(auto service, connect_to(holder));
+            if (!owes) return service;
+            return std::unique_ptr<BlobService>(std::make_unique<Arriving>(
+                std::move(service), [&] { loop_.post(RoleEvent(BlobArriving{request})); }));
         };
         loop_.post(RoleEvent(
             BlobFetched{request, id, fetch_blob(store_, id, holders, connect, stop, nullptr, terms)}));

@@ -63,6 +63,11 @@ struct BlobAsked {
     RequestId request = 0;
 };
 
+/// A chunk from the holder that owes the blob has been checked and stored, and more are coming.
+struct BlobArriving {
+    RequestId request = 0;
+};
+
 /// The blob is in the local store and verified, or `result` is the reason why not.
 struct BlobFetched {
     RequestId request = 0;
@@ -94,7 +99,7 @@ struct StopRequested {};
 
 using RoleEvent =
     std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead, StateScanned, BlobAsked,
-                 BlobFetched, WorkerAnswered, DeviceUnsound, StopRequested>;
+                 BlobArriving, BlobFetched, WorkerAnswered, DeviceUnsound, StopRequested>;
 
 /// A role's core. It uses no threads, clocks, files or sockets, only the ports of ports.hpp.
 class Role {

@@ -243,6 +243,31 @@ TEST_CASE("what one party does not give is not counted against another that owes
     CHECK_FALSE(wants.tries(kTrain, mias.owed_by).asked_ns);
 }
 
+TEST_CASE("a party that was gone for a while, and gives chunks again, has failed at nothing") {
+    Bench bench(true);
+    BlobWants& wants = bench.bench.wants();
+    const auto ask = [&] {
+        bench.clock.now += 1'000'000'000;
+        CHECK_FALSE(wants.here(kWeights, {"mia"}, {}));
+        return bench.blobs.asked.back().first;
+    };
+    const auto fail = [&](RequestId request) {
+        bench.requests.answer(BlobFetched{
+            request, kWeights,
+            base::failed(FetchFailure({base::ErrorKind::kUnreachable, "gone", {}}, FetchFault::kNotServed))});
+    };
+    for (int i = 0; i < 3; ++i) fail(ask());
+    CHECK(wants.tries(kWeights).unserved == 3);
+    const RequestId last = ask();
+    bench.requests.answer(BlobArriving{last});
+    CHECK(wants.tries(kWeights).unserved == 0);
+    CHECK(wants.tries(kWeights).failed == 3);
+    fail(last);  // it breaks off: that counts from here
+    CHECK(wants.tries(kWeights).unserved == 1);
+    bench.requests.answer(BlobArriving{last});  // late: the request is over
+    CHECK(wants.tries(kWeights).unserved == 1);
+}
+
 TEST_CASE("what nobody asks for any more is forgotten, and what work still waits for is not") {
     Bench bench(true);
     BlobWants& wants = bench.bench.wants();

@@ -47,12 +47,14 @@ public:
             (void)loop_.timers().at(system_clock().mono_ns() + 10'000'000'000);
         if (std::holds_alternative<TimerFired>(event)) return loop_.stop();
         if (const auto* blob = std::get_if<BlobAsked>(&event)) asked.insert(blob->request);
+        if (const auto* blob = std::get_if<BlobArriving>(&event)) ++arriving[blob->request];
         if (const auto* blob = std::get_if<BlobFetched>(&event)) fetched[blob->request] = blob->result.ok();
         if (fetched.size() >= awaited && asked.size() >= awaited_asked) loop_.stop();
     }
     Loop& loop_;
     std::size_t awaited = 1, awaited_asked = 0;
     std::set<RequestId> asked;
+    std::map<RequestId, int> arriving;
     std::map<RequestId, bool> fetched;
 };
 
@@ -162,6 +164,22 @@ TEST_CASE("the end of the lanes stops what has begun and drops the rest") {
         while (begun == 0) std::this_thread::sleep_for(1ms);
     }
     CHECK(begun == 1);
+}
+
+TEST_CASE("a port says once that the holder which owes a blob gives it, and of no other holder") {
+    Fixture net;
+    net.held = false;
+    Listener role(net.loop);
+    role.awaited = 3;
+    net.loop.attach(role);
+    const BlobId large = net.source->put(base::Bytes(3 * kChunkBytes, 7)).value();
+    const BlobId small = net.source->put(base::Bytes(kChunkBytes, 8)).value();
+    net.port->fetch(1, large, {}, {"mia"});
+    net.port->fetch(2, small, {}, {"moe"});                // here with its only chunk
+    net.port->fetch(3, net.blob(9), {}, {"moe", "gone"});  // moe owes nothing
+    net.loop.run();
+    CHECK(role.fetched == std::map<RequestId, bool>{{1, true}, {2, true}, {3, true}});
+    CHECK(role.arriving == std::map<RequestId, int>{{1, 1}});
 }
 
 }  // namespace assay::node
