@@ -6,6 +6,7 @@
 
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/merkle.hpp"
+#include "contracts/program/recent.hpp"
 #include "contracts/program/round_law.hpp"
 
 namespace assay::program {
@@ -26,6 +27,9 @@ Hash256 equal_leaves_root(std::uint64_t leaves, const Hash256& leaf,
     known.emplace(leaves, root);
     return root;
 }
+
+// The roots of moments that are zero, of so many models.
+constexpr std::size_t kZeroRoots = 64;
 
 }  // namespace
 
@@ -65,7 +69,9 @@ std::optional<Hash256> first_state_root(const JobSpec& spec, const FirstStatePla
         state.second_moment = carried.second_moment;
         state.moment_age = carried.age;
     } else {
-        state.first_moment = state.second_moment = zero_array_root(parameter_tensors(spec.model));
+        thread_local Recent<ModelConfig, Hash256, kZeroRoots> zeros;
+        state.first_moment = state.second_moment =
+            zeros.get(spec.model, [&] { return zero_array_root(parameter_tensors(spec.model)); });
     }
     return state_root(state);
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <variant>
 
+#include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/job_spec.hpp"
 
 namespace assay::program {
@@ -27,7 +28,10 @@ inline constexpr std::uint64_t kMaxUnits = 8'192;   ///< audit units of a round,
 inline constexpr std::uint32_t kMaxVocabulary = 1U << 22;
 inline constexpr std::uint64_t kMaxTokens = 0x7fffffff;  ///< of a stream: a token file counts in 31 bits
 inline constexpr std::uint64_t kMaxSeed = 1ULL << 53;    ///< every JSON reader represents it exactly
-inline constexpr std::uint64_t kMaxParameters = 1ULL << 34;
+/// The base state of so many is a file of kMaxFileBytes.
+inline constexpr std::uint64_t kMaxParameters = (kMaxFileBytes - base_state_bytes(0)) / 8;
+static_assert(base_state_bytes(kMaxParameters) == kMaxFileBytes);
+static_assert(token_file_size(kMaxTokens, kMaxVocabulary) <= kMaxFileBytes);
 inline constexpr std::uint64_t kMaxStepTokens = 1ULL << 24;  ///< batch·context: 1/N must be exact to round
 
 /// A rule that a spec breaks. Frozen numbers.

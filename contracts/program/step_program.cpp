@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/step_program.hpp"
 
+#include <tuple>
+
+#include "contracts/program/recent.hpp"
+
 namespace assay::program {
 
 namespace {
 
-/// What a step program follows from, and one.
-struct BuiltProgram {
-    ModelConfig model;
-    TrainConfig train;
-    Profile profile = Profile::kF32;
-    std::shared_ptr<const Program> program;
-};
+/// What a step program follows from.
+using ProgramKey = std::tuple<ModelConfig, TrainConfig, Profile>;
+
+// Messages of several jobs with many layers stand in turns in a block, and each reads its job's program.
+constexpr std::size_t kPrograms = 16;
 
 }  // namespace
 
 std::shared_ptr<const Program> step_program(const JobSpec& spec) {
-    thread_local BuiltProgram last;
-    if (last.program == nullptr || last.model != spec.model || last.train != spec.train ||
-        last.profile != spec.profile) {
-        auto built = build_step_program(spec.model, spec.train, spec.profile);
-        last = {spec.model, spec.train, spec.profile, std::make_shared<const Program>(std::move(built))};
-    }
-    return last.program;
+    thread_local Recent<ProgramKey, std::shared_ptr<const Program>, kPrograms> built;
+    return built.get({spec.model, spec.train, spec.profile}, [&] {
+        return std::make_shared<const Program>(build_step_program(spec.model, spec.train, spec.profile));
+    });
 }
 
 }  // namespace assay::program

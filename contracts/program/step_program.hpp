@@ -10,7 +10,7 @@
 namespace assay::program {
 
 /// build_step_program() of the job. A program of 1,024 layers takes some 20 ms to build, and a block may hold
-/// hundreds of reveals and moves that need it: each thread remembers the one that it built last. The value is
+/// hundreds of reveals and moves that need it: each thread remembers the last few that it built. The value is
 /// that of the arguments in any case.
 std::shared_ptr<const Program> step_program(const JobSpec& spec);
 

@@ -19,6 +19,7 @@
 #include "contracts/base/codec.hpp"
 #include "contracts/base/error.hpp"
 #include "contracts/dispute/question.hpp"
+#include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/first_state.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/trace.hpp"
@@ -41,7 +42,7 @@ inline constexpr std::uint16_t kMaxDescriptors = 257;  ///< a merge of all slots
 /// Files of a slot's state: its head and at most every kind of array.
 inline constexpr std::size_t kMaxStateFiles = 6;
 /// No state, update or token file is larger; a descriptor that names more is refused unread.
-inline constexpr std::size_t kMaxBulk = std::size_t{64} << 30;
+inline constexpr std::size_t kMaxBulk = program::kMaxFileBytes;
 /// The most bytes of the sentence that says what to do about a refusal.
 inline constexpr std::size_t kMaxFix = 1024;
 

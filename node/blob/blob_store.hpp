@@ -17,6 +17,7 @@
 namespace assay::node {
 
 inline constexpr std::uint64_t kChunkBytes = 1024 * 1024;
+inline constexpr std::uint64_t kMaxBlobBytes = 64ULL << 30;
 
 /// Whose store it is to a process. The store's own removes what earlier processes did not finish, and drops
 /// evictable blobs for such as are to stay. Those beside it read, and add what there is room for.
@@ -26,7 +27,7 @@ struct BlobStoreOptions {
     std::filesystem::path folder;                 ///< created when missing, mode 0700
     std::uint64_t quota_bytes = 64ULL << 30;      ///< all blobs together, unfinished ones included
     std::uint64_t free_bytes_min = 256ULL << 20;  ///< nothing is added below this much free disk
-    std::uint64_t blob_bytes_max = 16ULL << 30;   ///< one blob
+    std::uint64_t blob_bytes_max = kMaxBlobBytes;  ///< one blob
     StoreUse use = StoreUse::kOwn;                ///< kBeside for commands: in their home a role may run
 };
 

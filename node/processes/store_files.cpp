@@ -7,6 +7,9 @@ namespace assay::node {
 
 namespace {
 
+// A miner that wins a job can store every file of it, and its worker reads it.
+static_assert(kMaxBlobBytes >= worker::kMaxBulk);
+
 class StoreFiles final : public BlobFiles {
 public:
     explicit StoreFiles(BlobStore& store) : store_(store) {}

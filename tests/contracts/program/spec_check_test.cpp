@@ -292,7 +292,7 @@ TEST_CASE("no job inside the limits counts more operations a step than 64 bits h
         };
         while (fits(width + head)) width += head;
         REQUIRE(fits(width));
-        CHECK(width > 1000);
+        CHECK(width > 800);
         const Program program = build_step_program(spec->model, spec->train, spec->profile);
         base::Uint128 total = 0;
         for (const Operator& one : program.operators) {
