@@ -27,9 +27,9 @@ struct DeviceMemory {
     }
 };
 
-/// The time of planning grows with the square of the layers. For deeper models a worker tells the memory
-/// (--measure).
-inline constexpr std::uint32_t kMostPlannedLayers = 48;
+/// The time of planning grows faster than the layers: here it is within a second. For deeper models a worker
+/// tells the memory (--measure).
+inline constexpr std::uint32_t kMostPlannedLayers = 256;
 
 /// For the devices whose plans this build knows; empty for a model of more layers than kMostPlannedLayers.
 /// Does not include slots' states, their trace and the tokens.

@@ -317,4 +317,21 @@ TEST_CASE("a job's state does not depend on its memory budget", "[trainer][memor
     CHECK(memory > 0);
 }
 
+TEST_CASE("a model of very many layers is planned, grouped and operator by operator", "[trainer][memory]") {
+    program::JobSpec spec = test::small_jobs().front();
+    spec.model.layers = 400;
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const CpuDevice device(Target::kScalar, 1, nullptr);
+    for (const Grouping grouping : {Grouping::kFused, Grouping::kOperators}) {
+        std::uint64_t kept_all = 0;
+        for (const Rematerialise rematerialise : {Rematerialise::kNothing, Rematerialise::kLayers}) {
+            const PlanChoice choice{.rematerialise = rematerialise, .grouping = grouping};
+            const AllocationPlan plan = plan_allocation(program, device, choice, 1);
+            CHECK(plan.groups.size() > spec.model.layers);
+            if (rematerialise == Rematerialise::kNothing) kept_all = plan.block;
+            CHECK((rematerialise == Rematerialise::kNothing || plan.block < kept_all));
+        }
+    }
+}
+
 }  // namespace assay::trainer

@@ -47,6 +47,7 @@ public:
         const std::size_t count = schedule_.groups.size();
         current_.assign(program.tensors.size(), kNone);
         begins_.resize(count);
+        begun_.resize(program.tensors.size());
         for (std::size_t at = 0; at < count; ++at) live_through(at);
         for (std::size_t at = 0; at < count && !keep_all_; ++at) take_over(at);
         for (std::size_t at = 0; at < count; ++at) {
@@ -143,6 +144,7 @@ private:
     void begin(std::size_t at, TensorId id, std::size_t life) {
         current_[id] = life;
         begins_[at].emplace_back(id, life);
+        begun_[id].emplace_back(at, life);
     }
 
     [[nodiscard]] bool begins_again(TensorId id) const {
@@ -168,18 +170,21 @@ private:
 
     // The life of `id` that begins at group `at`.
     [[nodiscard]] std::size_t beginning(std::size_t at, TensorId id) const {
-        for (const auto& [tensor, life] : begins_[at]) {
-            if (tensor == id) return life;
-        }
-        return kNone;
+        const auto last = begun_by(at, id);
+        return last && last->first == at ? last->second : kNone;
     }
     // The life of `id` at group `at` when it ends there.
     [[nodiscard]] std::size_t last_life(std::size_t at, TensorId id) const {
-        for (std::size_t i = at + 1; i-- > 0;) {
-            const std::size_t life = beginning(i, id);
-            if (life != kNone) return lives_[owner(life)].last == at ? life : kNone;
-        }
-        return kNone;
+        const auto last = begun_by(at, id);
+        return last && lives_[owner(last->second)].last == at ? last->second : kNone;
+    }
+    // The group, at `at` or before, at which the newest life of `id` begins, and that life.
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> begun_by(std::size_t at,
+                                                                              TensorId id) const {
+        const auto& lives = begun_[id];
+        const auto later = std::partition_point(lives.begin(), lives.end(),
+                                                [&](const auto& life) { return life.first <= at; });
+        return later == lives.begin() ? std::nullopt : std::optional(*std::prev(later));
     }
     [[nodiscard]] bool is_read_after(const Group& group, std::size_t place, TensorId id) const {
         for (std::size_t i = place + 1; i < group.operators.size(); ++i) {
@@ -224,10 +229,11 @@ private:
     StepSchedule schedule_;
     bool keep_all_;  // no tensor lies over another
     std::optional<TiedGradient> tied_;
-    std::vector<GradientLife> gradients_;                                // per tensor
-    std::vector<std::size_t> current_;                                   // per tensor: its life so far
-    std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
-    std::vector<std::size_t> scratch_;                                   // per group
+    std::vector<GradientLife> gradients_;                                  // per tensor
+    std::vector<std::size_t> current_;                                     // per tensor: its life so far
+    std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;    // per group
+    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> begun_;  // per tensor: group and life
+    std::vector<std::size_t> scratch_;                                     // per group
     std::vector<Life> lives_;
 };
 

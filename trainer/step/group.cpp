@@ -2,6 +2,7 @@
 #include "trainer/step/group.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "contracts/base/check.hpp"
 
@@ -69,7 +70,8 @@ bool contains(const std::vector<TensorId>& list, TensorId id) {
 
 class Grouper {
 public:
-    explicit Grouper(const program::Program& program) : program_(program) {}
+    Grouper(const program::Program& program, const FirstWriters& writers)
+        : program_(program), writers_(writers) {}
 
     void add(std::uint32_t index) {
         const Operator& one = program_.operators[index];
@@ -77,27 +79,27 @@ public:
         switch (kind) {
             case GroupKind::kAttention:
                 if (one.kind == Kind::kAttentionScores) break;
-                return join(groups_.back(), index);
+                return join(groups_.size() - 1, index);
             case GroupKind::kAttentionGradient:
                 if (one.kind == Kind::kAttentionValueGradient) break;
-                return join(groups_.back(), index);
+                return join(groups_.size() - 1, index);
             case GroupKind::kHead:
                 if (one.kind == Kind::kHead) break;
-                return join(groups_.back(), index);
+                return join(groups_.size() - 1, index);
             case GroupKind::kCollect:
             case GroupKind::kUpdate:
                 if (groups_.empty() || groups_.back().kind != kind) break;
-                return join(groups_.back(), index);
+                return join(groups_.size() - 1, index);
             case GroupKind::kRows:
-                if (Group* earlier = place_for(one)) return join(*earlier, index);
+                if (const auto earlier = place_for(one)) return join(*earlier, index);
                 break;
             default: break;
         }
         Group fresh;
         fresh.kind = kind;
         groups_.push_back(std::move(fresh));
-        if (one.kind == Kind::kAttentionValueGradient) read_probabilities(groups_.back(), one);
-        join(groups_.back(), index);
+        if (one.kind == Kind::kAttentionValueGradient) read_probabilities(one);
+        join(groups_.size() - 1, index);
     }
 
     std::vector<Group> take() && { return std::move(groups_); }
@@ -105,52 +107,62 @@ public:
 private:
     // The last group that writes an operand, when an operator over rows can be done right there: nothing
     // after it touches what the operator writes.
-    Group* place_for(const Operator& one) {
+    std::optional<std::size_t> place_for(const Operator& one) {
         for (std::size_t i = groups_.size(); i-- > 0;) {
-            Group& group = groups_[i];
+            const Group& group = groups_[i];
             const auto touched = [&](TensorId id) {
                 return contains(group.writes, id) || contains(group.reads, id);
             };
             const bool produces = std::any_of(one.operands.begin(), one.operands.end(),
                                               [&](TensorId id) { return contains(group.writes, id); });
             if (produces) {
-                return group.kind == GroupKind::kRows || group.kind == GroupKind::kLinear ? &group : nullptr;
+                const bool by_rows = group.kind == GroupKind::kRows || group.kind == GroupKind::kLinear;
+                return by_rows ? std::optional(i) : std::nullopt;
             }
-            if (std::any_of(one.outputs.begin(), one.outputs.end(), touched)) return nullptr;
+            if (std::any_of(one.outputs.begin(), one.outputs.end(), touched)) return std::nullopt;
         }
-        return nullptr;
+        return std::nullopt;
     }
 
-    void join(Group& group, std::uint32_t index) {
+    void join(std::size_t at, std::uint32_t index) {
+        Group& group = groups_[at];
         const Operator& one = program_.operators[index];
         ASSAY_CHECK(group.operators.empty() || group.kind == group_kind(one) ||
                     group_kind(one) == GroupKind::kRows);
         group.operators.push_back(index);
         for (const TensorId id : one.operands) {
-            if (!transient(id) && !contains(group.writes, id) && !contains(group.reads, id)) {
-                group.reads.push_back(id);
-            }
+            if (!transient(id) && !is_in(group.writes, last_written_, at, id))
+                add(group.reads, last_read_, at, id);
         }
         if (one.row().is_transient) return;
-        for (const TensorId id : one.outputs) {
-            if (!contains(group.writes, id)) group.writes.push_back(id);
-        }
+        for (const TensorId id : one.outputs) add(group.writes, last_written_, at, id);
     }
 
-    void read_probabilities(Group& group, const Operator& one) {
+    void read_probabilities(const Operator& one) {
+        Group& group = groups_.back();
         const Operator& divide = writer(one.operands[0]);
         group.sum = divide.operands[1];
         group.max = writer(divide.operands[0]).operands[1];
-        group.reads = {group.max, group.sum};
+        for (const TensorId id : {group.max, group.sum}) add(group.reads, last_read_, groups_.size() - 1, id);
     }
 
-    [[nodiscard]] const Operator& writer(TensorId id) const {
-        for (const Operator& one : program_.operators) {
-            if (contains(one.outputs, id)) return one;
-        }
-        ASSAY_CHECK(false);
-        return program_.operators.front();
+    // Of the last group, which may be that of all parameters, a tensor is known to be in a list by the number
+    // that it has among `last`: one more than that of the last group whose list it is in.
+    using LastGroups = std::map<TensorId, std::size_t>;
+    [[nodiscard]] bool is_in(const std::vector<TensorId>& list, const LastGroups& last, std::size_t at,
+                             TensorId id) const {
+        if (at + 1 < groups_.size()) return contains(list, id);
+        const auto found = last.find(id);
+        return found != last.end() && found->second == at + 1;
     }
+    void add(std::vector<TensorId>& list, LastGroups& last, std::size_t at, TensorId id) {
+        if (is_in(list, last, at, id)) return;
+        list.push_back(id);
+        std::size_t& newest = last[id];
+        newest = std::max(newest, at + 1);
+    }
+
+    [[nodiscard]] const Operator& writer(TensorId id) const { return writers_.of(id); }
 
     [[nodiscard]] bool transient(TensorId id) const {
         const program::TensorRole role = program_.tensors[id].role;
@@ -159,6 +171,8 @@ private:
     }
 
     const program::Program& program_;
+    const FirstWriters& writers_;
+    LastGroups last_read_, last_written_;
     std::vector<Group> groups_;
 };
 }  // namespace
@@ -226,10 +240,27 @@ bool is_cheap_to_rematerialise(const Operator& one) {
     }
 }
 
-std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators) {
-    Grouper grouper(program);
+FirstWriters::FirstWriters(const program::Program& program) : writers_(program.tensors.size()) {
+    for (const Operator& one : program.operators) {
+        for (const TensorId id : one.outputs)
+            if (writers_[id] == nullptr) writers_[id] = &one;
+    }
+}
+
+const Operator& FirstWriters::of(TensorId id) const {
+    ASSAY_CHECK(writers_[id] != nullptr);
+    return *writers_[id];
+}
+
+std::vector<Group> group(const program::Program& program, const FirstWriters& writers,
+                         std::span<const std::uint32_t> operators) {
+    Grouper grouper(program, writers);
     for (const std::uint32_t index : operators) grouper.add(index);
     return std::move(grouper).take();
+}
+
+std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators) {
+    return group(program, FirstWriters(program), operators);
 }
 
 }  // namespace assay::trainer

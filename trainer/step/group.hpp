@@ -47,6 +47,20 @@ struct Group {
 /// logits), are in no list of reads or writes.
 std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators);
 
+/// The first operator that writes each tensor of a program, which must outlive it.
+class FirstWriters {
+public:
+    explicit FirstWriters(const program::Program& program);
+    /// REQUIRES a tensor that an operator writes.
+    [[nodiscard]] const program::Operator& of(program::TensorId id) const;
+
+private:
+    std::vector<const program::Operator*> writers_;
+};
+/// The same for a program whose writers are known, where parts of it are grouped again and again.
+std::vector<Group> group(const program::Program& program, const FirstWriters& writers,
+                         std::span<const std::uint32_t> operators);
+
 /// The kind of group that holds an operator.
 GroupKind group_kind(const program::Operator& one);
 

@@ -19,7 +19,11 @@ class Scheduler {
 public:
     Scheduler(const program::Program& program, Rematerialise rematerialise, bool singly,
               Updates updates = Updates::kEach)
-        : program_(program), rematerialise_(rematerialise), singly_(singly), updates_(updates) {
+        : program_(program),
+          first_writers_(program),
+          rematerialise_(rematerialise),
+          singly_(singly),
+          updates_(updates) {
         const auto count = static_cast<std::uint32_t>(program.operators.size());
         backward_ = once_ = count;
         for (std::uint32_t i = count; i-- > 0;) {
@@ -28,6 +32,7 @@ public:
             if (one.row().phase == Phase::kBackward) backward_ = i;
             if (group_kind(one) == GroupKind::kHead) head_ = i;
         }
+        note_writers();
     }
 
     StepSchedule take() && {
@@ -54,7 +59,7 @@ private:
         return groups_of(places);
     }
     [[nodiscard]] std::vector<Group> groups_of(std::span<const std::uint32_t> places) const {
-        if (!singly_) return group(program_, places);
+        if (!singly_) return group(program_, first_writers_, places);
         std::vector<Group> out;
         std::vector<std::uint32_t> update;
         for (const std::uint32_t place : places) {
@@ -66,7 +71,7 @@ private:
                 out.push_back(single_operator(program_, place));
             }
         }
-        for (Group& last : group(program_, update)) out.push_back(std::move(last));
+        for (Group& last : group(program_, first_writers_, update)) out.push_back(std::move(last));
         return out;
     }
 
@@ -86,9 +91,9 @@ private:
             const TensorId id = wanted.back();
             wanted.pop_back();
             if (rematerialised_.contains(id) || !is_dropped(id)) continue;
-            for (std::uint32_t i = 0; i < head_; ++i) {
+            for (const std::uint32_t i : forward_[id].writers) {
+                if (i >= head_) continue;
                 const Operator& one = program_.operators[i];
-                if (std::find(one.outputs.begin(), one.outputs.end(), id) == one.outputs.end()) continue;
                 needed.insert(i);
                 rematerialised_.insert(one.outputs.begin(), one.outputs.end());
                 wanted.insert(wanted.end(), one.operands.begin(), one.operands.end());
@@ -101,34 +106,52 @@ private:
         }
     }
 
-    [[nodiscard]] bool is_dropped(TensorId id) const {
-        if (program_.tensors[id].role != program::TensorRole::kActivation) return false;
-        const Operator* writer = nullptr;
+    // The operators up to the head's first that write a tensor, and whether one of another layer reads it.
+    struct Forward {
+        std::vector<std::uint32_t> writers;
         bool leaves_layer = false;
-        for (std::uint32_t i = 0; i <= head_; ++i) {
+    };
+
+    void note_writers() {
+        forward_.resize(program_.tensors.size());
+        for (std::uint32_t i = 0; i <= head_ && i < program_.operators.size(); ++i) {
             const Operator& one = program_.operators[i];
-            if (std::find(one.outputs.begin(), one.outputs.end(), id) != one.outputs.end()) writer = &one;
-            if (writer != nullptr && one.layer != writer->layer) {
-                leaves_layer |= std::find(one.operands.begin(), one.operands.end(), id) != one.operands.end();
+            for (const TensorId id : one.outputs) {
+                std::vector<std::uint32_t>& writers = forward_[id].writers;
+                if (writers.empty() || writers.back() != i) writers.push_back(i);
+            }
+            for (const TensorId id : one.operands) {
+                Forward& read = forward_[id];
+                if (read.writers.empty()) continue;
+                read.leaves_layer |= one.layer != program_.operators[read.writers.back()].layer;
             }
         }
+    }
+
+    [[nodiscard]] bool is_dropped(TensorId id) const {
+        if (program_.tensors[id].role != program::TensorRole::kActivation) return false;
+        const Forward& forward = forward_[id];
+        const Operator* writer =
+            forward.writers.empty() ? nullptr : &program_.operators[forward.writers.back()];
         if (writer == nullptr || writer->layer < 0) return false;
         if (writer->row().is_transient) return true;
         switch (rematerialise_) {
             case Rematerialise::kNothing: return false;
             case Rematerialise::kCheap: return is_cheap_to_rematerialise(*writer) && id == writer->outputs[0];
-            case Rematerialise::kLayers: return !leaves_layer;
+            case Rematerialise::kLayers: return !forward.leaves_layer;
         }
         return false;
     }
 
     const program::Program& program_;
+    FirstWriters first_writers_;
     Rematerialise rematerialise_;
     bool singly_;
     Updates updates_;
-    std::uint32_t backward_ = 0;  // first operator of the backward pass
-    std::uint32_t once_ = 0;      // first operator that runs once per step
-    std::uint32_t head_ = 0;      // first operator of the head
+    std::uint32_t backward_ = 0;    // first operator of the backward pass
+    std::uint32_t once_ = 0;        // first operator that runs once per step
+    std::uint32_t head_ = 0;        // first operator of the head
+    std::vector<Forward> forward_;  // per tensor
     std::set<TensorId> rematerialised_;
     StepSchedule schedule_;
 };
