@@ -55,11 +55,38 @@ std::string beside(const SlotReplay& slot) {
     return text;
 }
 
+/// Why false work was paid for; null when none was.
+const char* why_paid(const SlotReplay& slot) {
+    if (!slot.false_work_paid) return nullptr;
+    switch (slot.verdict) {
+        case contracts::Reason::kPaidAccused: return "no accuser won a game about it";
+        case contracts::Reason::kPaidUndecided: return "nobody recomputed all that was drawn";
+        default: return "it was not drawn";
+    }
+}
+
+/// Of a slot whose verdict the bits do not contradict.
+std::string agreement(const SlotReplay& slot) {
+    if (const char* why = why_paid(slot)) return " and was paid for: " + std::string(why) + beside(slot);
+    if (slot.lost_game) {
+        const std::string end = "its claim died in dispute " + std::to_string(*slot.lost_game);
+        return (slot.judged_by ? ", a cheat that the ledger caught: " + end : "; " + end) +
+               " and was not paid" + beside(slot);
+    }
+    const std::string verdict = verdict_text(slot) + beside(slot);
+    if (!slot.awaits_game) return ", as the ledger judged: " + verdict;
+    return (slot.judged_by ? ", as its accuser says" : "") + std::string("; no game has decided yet: ") +
+           verdict;
+}
+
 std::string finding(const SlotReplay& slot) {
     const std::string bits = bits_text(slot);
     const std::string verdict = verdict_text(slot);
     switch (slot.judgement) {
-        case Judgement::kWrong: return bits + ", AGAINST the ledger's verdict " + verdict + beside(slot);
+        case Judgement::kWrong:
+            return bits + ", AGAINST the ledger's verdict " + verdict +
+                   (slot.verdict == contracts::Reason::kPaidAccused ? ", whose accusers all lost" : "") +
+                   beside(slot);
         case Judgement::kCannotBeMade:
             return bits + "; the verdict " + verdict + " cannot be judged from these files: it rests on " +
                    name_of(*slot.judged_by) + ", and " + lacking_of(slot) + beside(slot);
@@ -68,9 +95,7 @@ std::string finding(const SlotReplay& slot) {
                    beside(slot);
         case Judgement::kRight: break;
     }
-    if (slot.false_work_paid) return bits + " and was paid for: it was not drawn" + beside(slot);
-    return bits + (slot.judged_by ? ", a cheat that the ledger caught: " : ", as the ledger judged: ") +
-           verdict + beside(slot);
+    return bits + agreement(slot);
 }
 
 std::optional<bool> agrees(const SlotReplay& slot) {
@@ -94,6 +119,7 @@ Json slot_json(const SlotReplay& slot) {
     body("claimed", wrong != nullptr ? wrong->claimed.hex() : "");
     body("recomputed", wrong != nullptr ? wrong->recomputed.hex() : "");
     body("verdict", slot.verdict);
+    body("lost_game", slot.lost_game);
     body("agrees", agrees(slot));
     body("finding", finding(slot));
     body("false_units", false_units);
@@ -108,7 +134,8 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
     std::vector<Json> list;
     for (const SlotReplay& slot : slots) {
         const bool is_wrong = slot.first_wrong() != nullptr;
-        const bool is_caught = is_wrong && slot.judgement == Judgement::kRight && slot.judged_by.has_value();
+        const bool is_caught = is_wrong && slot.judgement == Judgement::kRight &&
+                               slot.lost_game.has_value() && slot.judged_by.has_value();
         units += slot.units.size() - slot.count(UnitReplay::Comparison::kUnknown);
         if (!is_wrong) ++equal;
         if (is_caught) ++caught;

@@ -94,7 +94,9 @@ public:
 
     [[nodiscard]] base::Hash256 data_blob() const { return job_.spec.data.train; }
 
+    /// An accusation that awaits its game.
     void caught(std::vector<std::uint32_t> drawn, std::uint32_t unit, const base::Hash256& found) {
+        state_.put(contracts::claim_key(claim_), base::encode(contracts::Claim{}));
         slot_.drawn_units = std::move(drawn);
         slot_.verdict = Reason::kPaidAccused;
         slot_.fault_unit = unit;
@@ -104,6 +106,26 @@ public:
     void judged(std::vector<std::uint32_t> drawn, Reason verdict) {
         slot_.drawn_units = std::move(drawn);
         slot_.verdict = verdict;
+    }
+
+    /// Its window passes and nobody wins a game about it: the miner has its pay.
+    void close_claim() { state_.erase(contracts::claim_key(claim_)); }
+    /// All who accused it have lost.
+    void clear() {
+        slot_.cleared = true;
+        close_claim();
+    }
+    /// Its claim dies in a game about this segment.
+    void lose_game(std::uint32_t segment, contracts::GameEnd end) {
+        contracts::Game game;
+        game.number = 4;
+        game.claim = kSlot;
+        game.part = segment;
+        game.phase = contracts::GamePhase::kEnded;
+        game.end = end;
+        game.claimant_lost = true;
+        state_.put(contracts::game_key(id_, game.number), base::encode(game));
+        close_claim();
     }
 
     SlotReplay replay(std::optional<std::uint32_t> segment = std::nullopt) {
@@ -125,6 +147,7 @@ private:
     std::vector<trainer::SlotState> boundaries_;
     std::vector<BlobId> boundary_blobs_;
     base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
+    contracts::ClaimId claim_{id_, 0, contracts::ClaimKind::kSlot, kSlot};
     contracts::MemoryState state_;
     contracts::SlotRound slot_;
     contracts::Reveal reveal_;
@@ -263,6 +286,71 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     // A verdict that no bits decided.
     slot.judged({1}, Reason::kSilentAfterDraw);
     CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("an accusation that no game bore out is no caught cheat: what was paid for false work is named") {
+    SlotOnLedger slot({flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    const SlotReplay open = slot.replay();
+    CHECK(open.awaits_game);
+    CHECK(open.judged_by == 2U);
+    CHECK_FALSE(open.false_work_paid);
+    // Nobody lost its game: the job's own data were at fault.
+    slot.close_claim();
+    const SlotReplay undecided = slot.replay();
+    CHECK_FALSE(undecided.awaits_game);
+    CHECK(undecided.judgement == Judgement::kRight);
+    CHECK(undecided.false_work_paid);
+    slot.clear();
+    const SlotReplay cleared = slot.replay();
+    CHECK(cleared.judgement == Judgement::kWrong);
+    CHECK(cleared.judged_by == 2U);
+    CHECK(cleared.false_work_paid);
+    // Found by a replay, beside what was drawn.
+    slot.caught({1, slot.finalise()}, 2, slot.right_root(2));
+    slot.clear();
+    CHECK(slot.replay().judgement == Judgement::kRight);
+    CHECK(slot.replay().false_work_paid);
+    SlotOnLedger honest({});
+    honest.caught({1}, 1, honest.right_root(0));
+    honest.clear();
+    CHECK(honest.replay().judgement == Judgement::kRight);
+    CHECK_FALSE(honest.replay().false_work_paid);
+}
+
+TEST_CASE("false work that was paid because nobody recomputed it is named as paid for") {
+    SlotOnLedger slot({flip(1)});
+    slot.judged({1, slot.finalise()}, Reason::kPaidUndecided);
+    CHECK(slot.replay().judgement == Judgement::kRight);  // the ledger does not say that unit 1 is right
+    CHECK(slot.replay().false_work_paid);
+    SlotOnLedger honest({});
+    honest.judged({1, honest.finalise()}, Reason::kPaidUndecided);
+    CHECK_FALSE(honest.replay().false_work_paid);
+}
+
+TEST_CASE(
+    "a slot that was found right and lost a game later was not paid, so that its false units are caught") {
+    SlotOnLedger slot({flip(1)});
+    slot.judged({1, slot.finalise()}, Reason::kPaid);
+    slot.lose_game(1, contracts::GameEnd::kJudged);
+    const SlotReplay lost = slot.replay();
+    CHECK(lost.judgement == Judgement::kRight);
+    CHECK(lost.judged_by == 1U);
+    CHECK(lost.lost_game == 4U);
+    CHECK_FALSE(lost.false_work_paid);
+    CHECK(slot.replay(0).judgement == Judgement::kNotReached);
+    slot.judged({2, slot.finalise()}, Reason::kPaidUndecided);
+    CHECK(slot.replay().judged_by == 1U);
+    CHECK_FALSE(slot.replay().false_work_paid);
+    slot.caught({1, slot.finalise()}, 1, slot.right_root(1));
+    slot.lose_game(1, contracts::GameEnd::kConceded);
+    CHECK(slot.replay().judged_by == 1U);
+    CHECK_FALSE(slot.replay().awaits_game);
+    SlotOnLedger silent({});
+    silent.judged({1, silent.finalise()}, Reason::kPaid);
+    silent.lose_game(1, contracts::GameEnd::kSilent);
+    CHECK(silent.replay().judgement == Judgement::kRight);
+    CHECK_FALSE(silent.replay().judged_by.has_value());
 }
 
 TEST_CASE("a fault that two replays found behind a false unit is judged from the round's base") {
