@@ -171,7 +171,7 @@ Outcome<void> replay(const Context& context, const ReplayFlags& flags) {
     ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context));
     AuditText audit;
     audit.schema = "assay.audit.replay/v1";
-    audit.height = ledger.height;
+    tell_ledger(ledger, audit);
     audit.failures = ledger.failures;
     audit.fix = "do not trust this round; keep the home as evidence";
     std::vector<SlotReplay> slots;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/node/audit/born_model.hpp"
+#include "tests/node/cut_ledger.hpp"
 #include "tests/support/run_program.hpp"
 
 using namespace assay;
@@ -143,6 +144,28 @@ TEST_CASE("the command finds a forged folder for the same seeds as the audit beh
     }
     CHECK(found > 0);
     CHECK(found < 6);
+}
+
+TEST_CASE(
+    "the command compares a folder with no ledger whose end a receipt of the home shows to be cut off") {
+    BornModel model(born_job());
+    const test::TemporaryFolder out;
+    model.write_folder(out / "model");
+    const test::CutLedger ledger(model.home());
+    test::write_bytes(std::filesystem::path(model.home()) / "jobs" / "receipt", ledger.receipt());
+    const auto audit_failures = [&] {
+        const auto run = test::run_program(test::built_program_path("assay"),
+                                           {"audit", "model", out / "model", "--home", model.home(),
+                                            "--units", "1", "--seed", "1", "-o", "json"});
+        INFO(run.out << run.err);
+        CHECK(run.code == 7);
+        return nlohmann::json::parse(run.out).at("failures").dump();
+    };
+    CHECK(audit_failures().find("it has no job") != std::string::npos);
+    ledger.cut();
+    const std::string cut = audit_failures();
+    CHECK(cut.find("the ledger ends at block 3: block 4 was cut off") != std::string::npos);
+    CHECK(cut.find("it has no job") == std::string::npos);
 }
 
 TEST_CASE("an honest model passes whatever is drawn, and all of it passes at last") {
