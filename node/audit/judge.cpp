@@ -21,6 +21,13 @@ const UnitReplay* SlotReplay::first_wrong() const {
     return found == units.end() ? nullptr : &*found;
 }
 
+// What else could be recomputed of a slot that nobody was paid for does not matter.
+bool SlotReplay::is_left_open() const {
+    if (judgement == Judgement::kCannotBeMade) return true;
+    const bool paid = contracts::consequence(verdict) == contracts::Consequence::kPaid && !lost_game;
+    return paid && count(UnitState::kUnknown) > 0;
+}
+
 namespace {
 
 // A verifier says that this unit is false and what it should have been, and a game decides: one that is false
@@ -45,7 +52,12 @@ void judge_accused(SlotReplay& replay, const contracts::SlotRound& recorded) {
 void judge_paid(SlotReplay& replay, const contracts::SlotRound& recorded) {
     replay.false_work_paid = replay.first_wrong() != nullptr;
     for (const std::uint32_t drawn : recorded.drawn_units) {
-        if (drawn >= replay.units.size()) break;
+        if (drawn >= replay.units.size()) {
+            if (replay.judgement == Judgement::kCannotBeMade) return;
+            replay.judged_by = drawn;
+            replay.judgement = Judgement::kNotReached;
+            return;
+        }
         const UnitState state = replay.units[drawn].state;
         if (state == UnitState::kEqual) continue;
         if (state == UnitState::kUnknown && replay.judgement == Judgement::kCannotBeMade) continue;

@@ -50,7 +50,7 @@ std::string_view when(base::ErrorKind kind) {
                    "`ASSAY_MEMORY`, `ASSAY_DEVICE_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
         case base::ErrorKind::kNotFound:
             return "no such job, miner, file, key or ledger; `audit replay` found nothing wrong, but lacks a "
-                   "blob on which a verdict rests";
+                   "blob on which a verdict or a pay rests";
         case base::ErrorKind::kUnreachable: return "the ledger node or a peer did not answer, or not in time";
         case base::ErrorKind::kKey:
             return "wrong passphrase; key file unreadable, damaged, open to others, or of another role";

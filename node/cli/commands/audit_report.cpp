@@ -44,6 +44,7 @@ void print_audit_table(const Context& context, const AuditText& audit) {
     }
     fields.emplace_back("verdict", !audit.failures.empty()     ? "DOES NOT CHECK"
                                    : !audit.not_judged.empty() ? "what could be judged checks"
+                                   : audit.is_part             ? "what was asked for checks"
                                                                : "everything checks");
     print_fields(context.out, fields);
     for (const auto& failure : audit.failures)

@@ -21,6 +21,7 @@ struct AuditText {
     NamedCounts checked;
     std::vector<ledger::AuditFailure> failures;            ///< empty: everything checks
     std::vector<ledger::AuditFailure> not_judged;          ///< what these files cannot tell
+    bool is_part = false;                                  ///< less was asked for than the verdicts rest on
     Json details;                                          ///< what was found, beyond counts; may be null
     std::vector<std::pair<std::string, std::string>> say;  ///< for the table, before the counts
     std::string fix;                                       ///< what to do when it does not check

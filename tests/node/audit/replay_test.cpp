@@ -128,11 +128,26 @@ public:
         close_claim();
     }
 
+    /// The slot is of round 1 and goes on with a state that nobody serves any more, nor the base of round 0
+    /// from which it could be made again.
+    void go_on_with_lost_state() {
+        contracts::Round round = contracts::read_round(state_, id_, 0).value();
+        round.number = round_ = 1;
+        contracts::write_round(state_, round);
+        round.number = 0;
+        round.base_blob = base::hash("assay/test", base::as_bytes("gone"));
+        contracts::write_round(state_, round);
+        contracts::CarriedIn carried;
+        carried.root = reveal_.trace.carried->out;
+        carried.blob = base::hash("assay/test", base::as_bytes("gone too"));
+        state_.put(contracts::handed_on_key(id_, 0, kSlot), base::encode(carried));
+    }
+
     SlotReplay replay(std::optional<std::uint32_t> segment = std::nullopt) {
-        state_.put(contracts::slot_key(id_, 0, kSlot), base::encode(slot_));
-        state_.put(contracts::reveal_key(id_, 0, kSlot), base::encode(reveal_));
+        state_.put(contracts::slot_key(id_, round_, kSlot), base::encode(slot_));
+        state_.put(contracts::reveal_key(id_, round_, kSlot), base::encode(reveal_));
         auto replayed = replay_round(*worker_, state_, *blobs_,
-                                     {.job = id_, .round = 0, .miner = {}, .segment = segment});
+                                     {.job = id_, .round = round_, .miner = {}, .segment = segment});
         if (!replayed) FAIL(replayed.error().what);
         REQUIRE(replayed->size() == 1);
         return replayed->front();
@@ -149,6 +164,7 @@ private:
     base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
     contracts::ClaimId claim_{id_, 0, contracts::ClaimKind::kSlot, kSlot};
     contracts::MemoryState state_;
+    std::uint32_t round_ = 0;
     contracts::SlotRound slot_;
     contracts::Reveal reveal_;
 };
@@ -316,6 +332,48 @@ TEST_CASE("an accusation that no game bore out is no caught cheat: what was paid
     honest.clear();
     CHECK(honest.replay().judgement == Judgement::kRight);
     CHECK_FALSE(honest.replay().false_work_paid);
+}
+
+TEST_CASE("what was not recomputed is not equal, and leaves a paid slot open") {
+    SlotOnLedger carried({}, program::InnerState::kCarried);
+    carried.judged({}, Reason::kPaid);
+    CHECK(carried.replay().is_equal());
+    CHECK_FALSE(carried.replay().is_left_open());
+    carried.go_on_with_lost_state();
+    for (const std::uint32_t boundary : {1U, 2U, 3U}) carried.lose_boundary(boundary);
+    const SlotReplay gone = carried.replay();
+    CHECK(gone.count(UnitState::kUnknown) == gone.units.size());
+    CHECK(gone.judgement == Judgement::kRight);  // nothing was drawn
+    CHECK_FALSE(gone.is_equal());
+    CHECK(gone.is_left_open());
+    // Behind the fault for which a claim died nothing was paid for.
+    SlotOnLedger lost({flip(0)});
+    lost.judged({0, lost.finalise()}, Reason::kPaid);
+    for (const std::uint32_t boundary : {1U, 2U, 3U}) lost.lose_boundary(boundary);
+    CHECK(lost.replay().is_left_open());
+    lost.lose_game(0, contracts::GameEnd::kJudged);
+    const SlotReplay dead = lost.replay();
+    CHECK(dead.count(UnitState::kUnknown) > 0);
+    CHECK_FALSE(dead.is_equal());
+    CHECK_FALSE(dead.is_left_open());
+}
+
+TEST_CASE("a verdict on a paid slot is not judged by less than the units that were drawn") {
+    SlotOnLedger slot({});
+    slot.judged({2, slot.finalise()}, Reason::kPaid);
+    const SlotReplay first = slot.replay(0);
+    CHECK(first.judgement == Judgement::kNotReached);
+    CHECK(first.judged_by == 2U);
+    CHECK(first.is_equal());  // as far as was asked
+    CHECK(slot.replay(2).judgement == Judgement::kNotReached);
+    CHECK(slot.replay(2).judged_by == slot.finalise());
+    CHECK(slot.replay(slot.finalise()).judgement == Judgement::kRight);
+    SlotOnLedger cheat({flip(0)});
+    cheat.judged({2, cheat.finalise()}, Reason::kPaid);
+    CHECK(cheat.replay(0).judgement == Judgement::kNotReached);
+    CHECK(cheat.replay(0).false_work_paid);
+    cheat.judged({0, cheat.finalise()}, Reason::kPaid);
+    CHECK(cheat.replay(0).judgement == Judgement::kWrong);
 }
 
 TEST_CASE("false work that was paid because nobody recomputed it is named as paid for") {
