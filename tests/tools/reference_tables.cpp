@@ -67,7 +67,8 @@ std::string_view when(base::ErrorKind kind) {
                    "(`--memory`, `--device-memory`) cannot hold one sequence; a card is lost; the worker's "
                    "self-test computes other bits; known "
                    "answers "
-                   "of whoever opens a ledger's state do, or its thread's floating-point mode is another";
+                   "of whoever opens a ledger's state do, or its thread's floating-point mode is "
+                   "another; an audit computed the same twice with different results";
         case base::ErrorKind::kInterrupted: return "Ctrl-C";
     }
     return {};

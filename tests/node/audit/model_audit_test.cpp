@@ -58,6 +58,35 @@ struct EmptyHome {
 
 constexpr std::uint32_t kFinalise = 4;
 
+void bend(frames::Message& answer) {
+    if (auto* merged = std::get_if<frames::BaseStateFrame>(&answer)) merged->root.bytes[0] ^= 1U;
+    if (auto* descended = std::get_if<frames::Descended>(&answer))
+        descended->answer.hashes.front().bytes[0] ^= 1U;
+}
+
+/// A worker whose first answer to one kind of request has a wrong bit, as of a machine that errs once.
+template <class Request>
+class ErringWorker final : public WorkerClient {
+public:
+    explicit ErringWorker(WorkerClient& worker) : worker_(worker) {}
+    WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
+                           WorkerHandler handler) override {
+        const bool errs = std::holds_alternative<Request>(request) && !std::exchange(erred_, true);
+        if (!errs) return worker_.submit(std::move(request), std::move(bulk), std::move(handler));
+        return worker_.submit(std::move(request), std::move(bulk), [handler](WorkerEvent event) {
+            bend(event.message);
+            handler(std::move(event));
+        });
+    }
+    void cancel(WorkerRequestId request) override { worker_.cancel(request); }
+    [[nodiscard]] frames::Hello hello() const override { return worker_.hello(); }
+    [[nodiscard]] bool erred() const { return erred_; }
+
+private:
+    WorkerClient& worker_;
+    bool erred_ = false;
+};
+
 }  // namespace
 
 TEST_CASE("over 200 seeds a forged model is found as often as the audit states, by a worker's own bits") {
@@ -309,6 +338,31 @@ TEST_CASE("a false update and a false merge are found from any of their tiles") 
     CHECK(judged(from_start, UnitPlace{3, 0, 0}).state == ClaimState::kGone);
     REQUIRE(from_start.met().size() == 1);
     CHECK(from_start.met().front().where == "round 2 merge");
+}
+
+TEST_CASE("a machine that errs in a merge or in a tile accuses nobody") {
+    BornModel model(born_job());
+    const auto worker = model.worker();
+    const auto refused = [](ModelReplay& replay, const auto& place) {
+        const auto found = replay.judge(place);
+        REQUIRE_FALSE(found.ok());
+        CHECK(found.error().kind == base::ErrorKind::kPreflight);
+        CHECK(replay.met().empty());
+    };
+    const EmptyHome home;
+    ErringWorker<frames::Merge> in_merge(*worker);
+    ModelReplay merges(in_merge, model.born(), home.bytes(), never);
+    refused(merges, UnitPlace{2, 0, 0});  // from the job's start, by way of two merges
+    CHECK(in_merge.erred());
+    CHECK(judged(merges, UnitPlace{2, 0, 0}).state == ClaimState::kRight);
+    for (const TilePlace& place :
+         {TilePlace{.round = 1, .slot = 1, .tensor = 2}, TilePlace{.round = 1, .slot = {}, .tensor = 2}}) {
+        ErringWorker<frames::DescendArray> in_tile(*worker);
+        ModelReplay tiles(in_tile, model.born(), model.bytes(), never);
+        refused(tiles, place);
+        CHECK(in_tile.erred());
+        CHECK(judged(tiles, place).state == ClaimState::kRight);
+    }
 }
 
 TEST_CASE("jobs that carry moments and jobs that bound updates are audited alike") {
