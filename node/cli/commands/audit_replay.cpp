@@ -49,16 +49,8 @@ std::string why_paid(const SlotReplay& slot) {
 
 /// What the bits say, beside what the ledger says.
 std::string bits_text(const SlotReplay& slot) {
-    std::string text = compared_text(slot);
-    if (slot.false_work_paid && slot.judgement != Judgement::kWrong)
-        text += " and was paid for: " + why_paid(slot);
-    const auto unknown = std::find_if(slot.units.begin(), slot.units.end(), [](const UnitReplay& unit) {
-        return unit.state == UnitReplay::Comparison::kUnknown;
-    });
-    if (unknown == slot.units.end()) return text;
-    text += "; " + std::to_string(slot.count(UnitReplay::Comparison::kUnknown)) + " not recomputed";
-    // A verdict that cannot be judged says itself what it lacks.
-    return slot.judgement == Judgement::kCannotBeMade ? text : text + ": " + unknown->lacking;
+    const bool paid = slot.false_work_paid && slot.judgement != Judgement::kWrong;
+    return compared_text(slot) + (paid ? " and was paid for: " + why_paid(slot) : "");
 }
 
 std::string lacking_of(const SlotReplay& slot) {
@@ -77,37 +69,48 @@ std::string beside(const SlotReplay& slot) {
     return text;
 }
 
+/// How many units nobody can judge from these files; and why, unless that is said already or no matter.
+std::string unknown_text(const SlotReplay& slot) {
+    const auto first = std::find_if(slot.units.begin(), slot.units.end(), [](const UnitReplay& unit) {
+        return unit.state == UnitReplay::Comparison::kUnknown;
+    });
+    if (first == slot.units.end()) return "";
+    const bool tells_why = slot.is_left_open() && slot.judgement != Judgement::kCannotBeMade;
+    return "; " + std::to_string(slot.count(UnitReplay::Comparison::kUnknown)) + " not recomputed" +
+           (tells_why ? ": " + first->lacking : "");
+}
+
 /// Of a slot whose verdict the bits do not contradict.
 std::string agreement(const SlotReplay& slot) {
-    if (slot.false_work_paid) return beside(slot);
+    if (slot.false_work_paid) return "";
     if (slot.lost_game) {
         const std::string end = "its claim died in dispute " + std::to_string(*slot.lost_game);
-        return (slot.judged_by ? ", a cheat that the ledger caught: " + end : "; " + end) +
-               " and was not paid" + beside(slot);
+        return (slot.judged_by ? ", a cheat that the ledger caught: " : "; ") + end + " and was not paid";
     }
-    const std::string verdict = verdict_text(slot) + beside(slot);
-    if (!slot.awaits_game) return ", as the ledger judged: " + verdict;
+    if (!slot.awaits_game) return ", as the ledger judged: " + verdict_text(slot);
     return (slot.judged_by ? ", as its accuser says" : "") + std::string("; no game has decided yet: ") +
-           verdict;
+           verdict_text(slot);
+}
+
+std::string judged_text(const SlotReplay& slot) {
+    const std::string verdict = "the verdict " + verdict_text(slot);
+    switch (slot.judgement) {
+        case Judgement::kWrong:
+            return ", AGAINST the ledger's verdict " + verdict_text(slot) +
+                   (slot.verdict == contracts::Reason::kPaidAccused ? ", whose accusers all lost" : "");
+        case Judgement::kCannotBeMade:
+            return "; " + verdict + " cannot be judged from these files: it rests on " +
+                   name_of(*slot.judged_by) + ", and " + lacking_of(slot);
+        case Judgement::kNotReached:
+            return "; " + verdict + " rests on " + name_of(*slot.judged_by) +
+                   ", which was not asked for: replay the whole round";
+        case Judgement::kRight: break;
+    }
+    return agreement(slot);
 }
 
 std::string finding(const SlotReplay& slot) {
-    const std::string bits = bits_text(slot);
-    const std::string verdict = verdict_text(slot);
-    switch (slot.judgement) {
-        case Judgement::kWrong:
-            return bits + ", AGAINST the ledger's verdict " + verdict +
-                   (slot.verdict == contracts::Reason::kPaidAccused ? ", whose accusers all lost" : "") +
-                   beside(slot);
-        case Judgement::kCannotBeMade:
-            return bits + "; the verdict " + verdict + " cannot be judged from these files: it rests on " +
-                   name_of(*slot.judged_by) + ", and " + lacking_of(slot) + beside(slot);
-        case Judgement::kNotReached:
-            return bits + "; the verdict " + verdict + " rests on " + name_of(*slot.judged_by) +
-                   ", which was not asked for: replay the whole round" + beside(slot);
-        case Judgement::kRight: break;
-    }
-    return bits + agreement(slot);
+    return bits_text(slot) + judged_text(slot) + beside(slot) + unknown_text(slot);
 }
 
 std::optional<bool> agrees(const SlotReplay& slot) {
