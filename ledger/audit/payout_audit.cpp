@@ -4,13 +4,13 @@
 #include "ledger/audit/payout_audit.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 
 #include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/audit/draw_audit.hpp"
+#include "ledger/audit/game_audit.hpp"
 #include "ledger/audit/judge_audit.hpp"
 #include "ledger/audit/payout_amounts.hpp"
 #include "ledger/audit/price_audit.hpp"
@@ -58,12 +58,16 @@ public:
             evidence.absent_before = attendance.absent_before(evidence.slot.miner);
     }
 
+    /// Before anything is taken for what happened in the round.
+    void check_judges() {
+        report(place_of(job_, round_.number), audit_judges(state_, job_, round_, locked_));
+    }
+
     void run() {
         const bool settled = round_.phase == contracts::RoundPhase::kSettled;
         const bool drawn = round_.phase > contracts::RoundPhase::kBeacon;
         const std::string chain = contracts::read_meta(state_).chain_id;
         const std::string whole = place_of(job_, round_.number);
-        report(whole, audit_judges(state_, job_, round_, locked_));
         report(whole, audit_prices(state_, job_, round_));
         if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
@@ -315,66 +319,11 @@ std::string difference(const Job& job, const contracts::EndedJob& ended) {
 // What verifiers lost in games before this height weighs nothing from then on. Takes each game once.
 void take_lost_in_games(std::vector<contracts::Game>& games, std::uint64_t height, LockedStake& locked) {
     for (contracts::Game& game : games) {
-        if (game.is_open() || game.ended_at >= height) continue;
-        const bool of_verifier = game.called || game.kind == contracts::ClaimKind::kMerge;
-        const bool by_claimant = game.claimant_lost && of_verifier;
-        const bool by_accuser = !game.claimant_lost && game.accuses;
-        if (!by_claimant && !by_accuser) continue;
-        locked.take(by_claimant ? game.claimant : game.challenger, game.lost.units());
+        const contracts::PublicKey* loser = verifier_that_lost(game);
+        if (loser == nullptr || game.ended_at >= height) continue;
+        locked.take(*loser, game.lost.units());
         game.lost = {};
     }
-}
-
-// A wrong accusation costs what the rule gives, or all that was left.
-std::vector<std::string> audit_accusations(const contracts::StateView& state, const Job& job,
-                                           const contracts::Params& params,
-                                           const std::vector<contracts::Game>& games,
-                                           const LockedStake& locked) {
-    std::vector<std::string> wrong;
-    for (const contracts::Game& game : games) {
-        if (game.is_open() || !game.accuses || game.claimant_lost ||
-            game.end == contracts::GameEnd::kClosed || game.end == contracts::GameEnd::kVoid)
-            continue;
-        const std::uint64_t stake = accusation_of(params, job, find_prices(state, job, game.round).round);
-        const std::uint64_t lost = game.lost.units();
-        if (lost > stake || (lost < stake && locked.left(game.challenger) > 0))
-            wrong.push_back("accusation: game " + std::to_string(game.number) + " cost " +
-                            std::to_string(lost) + ", the rule gives " + std::to_string(stake));
-        if (game.to_winner.units() + game.to_buyer.units() > lost)
-            wrong.push_back("accusation: game " + std::to_string(game.number) +
-                            " gave others more than was lost");
-    }
-    return wrong;
-}
-
-bool is_about(const contracts::ClaimId& claim, const SettlementLine& line) {
-    if (claim.round != line.round) return false;
-    if (line.kind == LineKind::kMerge) return claim.kind == contracts::ClaimKind::kMerge;
-    return claim.kind == contracts::ClaimKind::kSlot && claim.number == line.slot;
-}
-
-// Whoever accused a claim that is open no more played its game, or the claim died in another one. Of a round
-// one merge is open.
-std::vector<std::string> audit_accusers(const contracts::StateView& state, const Job& job,
-                                        std::uint32_t rounds, const std::vector<contracts::Game>& games) {
-    std::vector<std::string> wrong;
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-        for (const SettlementLine& line : contracts::list_settlement(state, job.id, round)) {
-            if (line.reason != Reason::kMergeAccuses && line.reason != Reason::kAuditAccuses) continue;
-            const auto claims = contracts::list_claims(state, job.id, round);
-            const bool open = std::any_of(claims.begin(), claims.end(),
-                                          [&](const auto& claim) { return is_about(claim.first, line); });
-            const bool decided = std::any_of(games.begin(), games.end(), [&](const contracts::Game& game) {
-                const bool own = game.accuses && game.challenger == line.node;
-                return is_about(game.claim_id(job.id), line) && !game.called && !game.is_open() &&
-                       (own || game.claimant_lost);
-            });
-            if (!open && !decided)
-                wrong.push_back("accusation: " + line.node.brief() + " accused a claim of round " +
-                                std::to_string(round) + ", and no game decided it");
-        }
-    }
-    return wrong;
 }
 
 // What games changed of what the lines say: the pay of a dead claim went back, the fees of those who accused
@@ -426,14 +375,17 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
         take_lost_in_games(games, round.started_at, locked);
         for (const contracts::Game& game : games)
             if (!game.is_open() && game.ended_at < round.started_at) attendance.note(game);
-        RoundAudit(state, job, *params, round, locked, attendance, sums, report).run();
+        RoundAudit audit(state, job, *params, round, locked, attendance, sums, report);
+        audit.check_judges();
+        // Who loses its stake while a round runs has nothing left for its penalties. A game that ends at the
+        // height of the settlement is taken to end after it.
+        if (round.phase == contracts::RoundPhase::kSettled)
+            take_lost_in_games(games, round.settled_at, locked);
+        audit.run();
     }
     sums.rounds = rounds.size();
-    take_lost_in_games(games, std::numeric_limits<std::uint64_t>::max(), locked);
-    games = contracts::list_games(state, job.id);
-    for (const std::string& what : audit_accusations(state, job, *params, games, locked)) wrong(what);
-    const auto played = static_cast<std::uint32_t>(rounds.size());
-    for (const std::string& what : audit_accusers(state, job, played, games)) wrong(what);
+    for (const std::string& what : audit_games(state, job, *params, rounds)) wrong(what);
+    for (const std::string& what : audit_accusers(state, job, rounds)) wrong(what);
 
     add_games(state, job, sums);
     const std::uint64_t paid = sums.to_miners + sums.to_verifiers;

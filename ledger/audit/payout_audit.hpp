@@ -36,7 +36,7 @@ struct PayoutReport {
     std::uint64_t lines = 0;
     /// `where` names the job, and the round, slot and line if it concerns one ("job 1f0c… round 0 slot 1 line
     /// 2"); `what` begins with the rule: auction, enlistment, beacon, judges, draw, reveal, audit, verdict,
-    /// merge, settlement, "… payment", escrow or ended job; height is 0.
+    /// merge, settlement, "… payment", accusation, dispute, escrow or ended job; height is 0.
     std::vector<AuditFailure> failures;
 
     [[nodiscard]] bool ok() const { return failures.empty(); }

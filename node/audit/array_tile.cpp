@@ -43,6 +43,8 @@ public:
         }
         return std::string();
     }
+    /// Of everything that the worker answered.
+    [[nodiscard]] const Hash256& answers() const { return answers_; }
 
 private:
     Outcome<std::string> play_partial(const dispute::ArrayPosition& target) {
@@ -115,6 +117,9 @@ private:
                                         const dispute::TreeRow& row) {
         request_.question = {.subject = subject_of(unit), .level = level, .at = at, .row = row};
         ASSAY_ASSIGN(auto answered, call_for<frames::Descended>(worker_, request_, files_));
+        base::Encoder encoder;
+        encoder(answers_, answered.first.answer);
+        answers_ = base::hash("assay/audit/answers", std::move(encoder).take());
         return std::move(answered.first.answer);
     }
 
@@ -123,9 +128,16 @@ private:
     ArrayUnit unit_;
     frames::DescendArray request_;
     const std::vector<frames::SharedDescriptor>& files_;
+    Hash256 answers_;
 };
 
 }  // namespace
+
+base::Failed<base::Error> computed_twice(const std::string& what) {
+    return base::fail(base::ErrorKind::kPreflight,
+                      "this machine computed one " + what + " twice with different results",
+                      "check memory and cooling before auditing again");
+}
 
 bool tiles_are_judged(const dispute::UnitFacts& facts, dispute::ArrayUnit unit) {
     return dispute::exists(facts.array(unit), dispute::ArrayPosition{});
@@ -134,7 +146,13 @@ bool tiles_are_judged(const dispute::UnitFacts& facts, dispute::ArrayUnit unit) 
 Outcome<std::string> play_tile(WorkerClient& worker, dispute::UnitFacts& facts, dispute::ArrayUnit unit,
                                const dispute::ArrayPosition& tile, frames::DescendArray request,
                                const std::vector<frames::SharedDescriptor>& files) {
-    return TileGame(worker, facts, unit, std::move(request), files).play(tile);
+    TileGame first(worker, facts, unit, request, files);
+    ASSAY_ASSIGN(std::string wrong, first.play(tile));
+    if (wrong.empty()) return wrong;
+    TileGame second(worker, facts, unit, std::move(request), files);
+    ASSAY_ASSIGN(const std::string again, second.play(tile));
+    if (again != wrong || second.answers() != first.answers()) return computed_twice("tile");
+    return wrong;
 }
 
 }  // namespace assay::node

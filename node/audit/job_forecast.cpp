@@ -170,8 +170,8 @@ base::Outcome<std::vector<PlanOption>> JobForecaster::options(const PlanGoals& g
     }
     std::vector<std::uint32_t> counts = {spec_.slots};
     for (std::uint32_t slots = 1; slots <= program::kMaxSlots; slots *= 2) counts.push_back(slots);
-    std::ranges::sort(counts);
-    counts.erase(std::ranges::unique(counts).begin(), counts.end());
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     std::vector<SlotsChoice> choices;
     for (const std::uint32_t slots : counts) choices.push_back(choice(slots));
     return search_plans(goals, choices);

@@ -175,13 +175,8 @@ Outcome<std::optional<ModelReplay::SlotEnd>> ModelReplay::compute(const UnitPlac
     const frames::Replayed& replayed = first->first;
     if (replayed.verdict == frames::UnitVerdict::kUnavailable) return std::optional<SlotEnd>();
     if (replayed.parts.unit_root != claimed) {
-        // A machine that errs must not accuse.
         ASSAY_ASSIGN(const auto second, call_for<frames::Replayed>(worker_, request, bulk));
-        if (second.first.parts != replayed.parts) {
-            return base::fail(ErrorKind::kPreflight,
-                              "this machine computed one unit twice with different results",
-                              "check memory and cooling before auditing again");
-        }
+        if (second.first.parts != replayed.parts) return computed_twice("unit");
         note(place, {ClaimState::kFalse, both_roots(claimed, replayed.parts.unit_root)});
     } else {
         note(place, {ClaimState::kRight, ""});
@@ -329,9 +324,12 @@ Outcome<ModelReplay::Maybe<SharedDescriptor>> ModelReplay::merge(std::uint32_t n
         request.accepted.push_back({merged, 1, at.slot(merged)->reveal.trace.update});
     Files files{base};
     files.insert(files.end(), updates.is->begin(), updates.is->end());
-    ASSAY_ASSIGN(auto made, call_for<frames::BaseStateFrame>(worker_, std::move(request), std::move(files)));
+    ASSAY_ASSIGN(auto made, call_for<frames::BaseStateFrame>(worker_, request, files));
     const std::string where = "the merge of round " + std::to_string(number);
     if (made.first.root != at.result.base_root || made.first.clips != at.result.clips) {
+        ASSAY_ASSIGN(const auto second, call_for<frames::BaseStateFrame>(worker_, request, files));
+        if (second.first.root != made.first.root || second.first.clips != made.first.clips)
+            return computed_twice("merge");
         false_merges_[number] = both_roots(at.result.base_root, made.first.root);
         return Maybe<SharedDescriptor>{std::nullopt, where + " is false, and nobody has its claimed state"};
     }

@@ -183,7 +183,7 @@ public:
           carried_states_(carried_states) {}
 
     base::Outcome<SlotReplay> run(const contracts::SlotRound& slot, const contracts::Reveal& reveal,
-                                  const contracts::CarriedIn& carried,
+                                  const contracts::CarriedIn& carried, const ClaimSince& since,
                                   const std::optional<std::uint32_t>& segment) {
         SlotReplay result;
         result.slot = slot.slot;
@@ -197,7 +197,7 @@ public:
             ASSAY_ASSIGN(UnitReplay replayed, replay_unit(slot.slot, unit, reveal));
             result.units.push_back(std::move(replayed));
         }
-        judge(result, slot);
+        judge(result, slot, since);
         return result;
     }
 
@@ -346,6 +346,20 @@ private:
     End end_;
 };
 
+/// `games`: all of the job.
+ClaimSince since_settlement(const contracts::StateView& state, const contracts::Job& job,
+                            const contracts::ClaimId& id, const std::vector<contracts::Game>& games) {
+    ClaimSince since;
+    const auto claim = contracts::read_claim(state, id);
+    since.is_open = claim && !claim->dead;
+    for (const contracts::Game& game : games) {
+        if (!game.killed_claim() || game.claim_id(job.id) != id) continue;
+        const bool is_segment = game.unit == dispute::UnitKind::kSegment;
+        since.killer = {game.number, is_segment ? game.part : program::RoundPlan(job.spec).finalise()};
+    }
+    return since;
+}
+
 }  // namespace
 
 base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const contracts::StateView& state,
@@ -369,6 +383,7 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     StateFile base{round->base_root, {}};
     ASSAY_ASSIGN(base.bytes, base_state(worker, blobs, job->spec, *round));
     RoundReplay replay(worker, blobs, *job, request.round, std::move(base), {worker, state, blobs, *job});
+    const auto games = contracts::list_games(state, request.job);
     std::vector<SlotReplay> replays;
     bool known = false;
     for (const contracts::SlotRound& slot : contracts::list_slots(state, request.job, request.round)) {
@@ -376,10 +391,11 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
         known = true;
         const auto reveal = contracts::read_reveal(state, request.job, request.round, slot.slot);
         if (!reveal) continue;
+        const contracts::ClaimId claim{job->id, request.round, contracts::ClaimKind::kSlot, slot.slot};
         ASSAY_ASSIGN(
             SlotReplay result,
             replay.run(slot, *reveal, contracts::carried_in(state, job->id, request.round, slot.slot),
-                       request.segment));
+                       since_settlement(state, *job, claim, games), request.segment));
         replays.push_back(std::move(result));
     }
     if (!known) {

@@ -40,7 +40,7 @@ struct UnitReplay {
 enum class Judgement : std::uint8_t {
     kRight,         ///< the units that decided it confirm it, or bits did not decide it
     kWrong,         ///< the units that decided it contradict it
-    kNotReached,    ///< right as far as the request goes; the unit that decided it comes later
+    kNotReached,    ///< right as far as the request goes; a unit that decided it comes later
     kCannotBeMade,  ///< a unit that decided it cannot be recomputed from these files
 };
 
@@ -54,17 +54,35 @@ struct SlotReplay {
     std::vector<UnitReplay> units;                         ///< ascending, as far as the request goes
     contracts::Reason verdict = contracts::Reason::kNone;  ///< the ledger's
     Judgement judgement = Judgement::kRight;
-    std::optional<std::uint32_t> judged_by;  ///< the unit that led to kWrong, kCannotBeMade or a caught cheat
-    /// The slot was paid although units that were not drawn are false. The rules pay so for work that was not
-    /// done.
+    std::optional<std::uint32_t> judged_by;  ///< the unit that led to another than kRight, or a caught cheat
+    /// The slot was paid although units of it are false. The rules pay so for work that was not done: where
+    /// those units were not drawn, where nobody recomputed them, and where no accuser won a game.
     bool false_work_paid = false;
+    std::optional<std::uint32_t> lost_game;  ///< the game in which its claim died, so that it was not paid
+    bool awaits_game = false;  ///< it is accused, and no game has decided yet whether it is paid
 
     [[nodiscard]] std::uint32_t count(UnitReplay::Comparison state) const;
+    /// Every unit that was asked for was recomputed, and is as claimed.
+    [[nodiscard]] bool is_equal() const { return count(UnitReplay::Comparison::kEqual) == units.size(); }
+    /// These files cannot tell whether its verdict is right, or whether all that it was paid for is.
+    [[nodiscard]] bool is_left_open() const;
     [[nodiscard]] const UnitReplay* first_wrong() const;  ///< null when none is known to be false
 };
 
-/// Sets `judgement`, `judged_by` and `false_work_paid` from the units and what the ledger recorded.
-void judge(SlotReplay& replay, const contracts::SlotRound& recorded);
+/// The game in which a slot's claim died.
+struct KillerGame {
+    std::uint32_t number = 0;  ///< of the job's games
+    std::uint32_t unit = 0;    ///< of the slot's audit units, the one that was played about
+};
+
+/// What became of a slot's claim after its round was settled.
+struct ClaimSince {
+    bool is_open = false;              ///< its window has not passed: it can still die in a game
+    std::optional<KillerGame> killer;  ///< nothing: it did not die
+};
+
+/// Sets everything behind `verdict` from the units and from what the ledger recorded of slot and claim.
+void judge(SlotReplay& replay, const contracts::SlotRound& recorded, const ClaimSince& since);
 
 /// Recomputes every revealed slot that the request names; leaves out slots whose miner revealed nothing.
 /// kNotFound when there is no such job, round or miner, or when the data or the base state is not in the

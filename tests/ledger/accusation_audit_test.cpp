@@ -111,6 +111,12 @@ TEST_CASE("a changed accusation, panel or fee is reported under its rule") {
         game_key(w.job, 1), [](Game& game) { game.lost = game.lost.plus(amount(1)).value(); },
         "accusation: game 1 cost");
     w.expect<Game>(
+        game_key(w.job, 1), [](Game& game) { game.to_winner = game.to_winner.plus(amount(1)).value(); },
+        "accusation: game 1 gave its winner");
+    w.expect<Game>(
+        game_key(w.job, 1), [](Game& game) { game.to_buyer = game.to_buyer.plus(amount(1)).value(); },
+        "accusation: game 1 gave the buyer");
+    w.expect<Game>(
         game_key(w.job, 1), [](Game& game) { game.accuses = false; },
         "accused a claim of round 1, and no game decided it");
 }

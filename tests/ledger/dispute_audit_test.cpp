@@ -3,6 +3,7 @@
 // right.
 #include "ledger/audit/dispute_audit.hpp"
 #include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
@@ -24,7 +25,69 @@ void check_books(const Env& env) {
 
 }  // namespace
 
+namespace {
+
+/// Three games, and the books after each: a miner concedes its slot, a verifier that vouched for it concedes,
+/// and a challenger of another slot concedes.
+struct ThreeGames {
+    Env env;
+    Hash256 job;
+
+    ThreeGames() : env(params()) {
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3", "v4"}) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX;
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        play_round(env, job);
+        env.send(env.person("v4"), DisputeOpen{job, 0, ClaimKind::kSlot, 0, dispute::UnitKind::kSegment, 1});
+        env.send(env.by_node(game(0).claimant), DisputeConcede{job, 0});
+        check_books(env);
+        const auto vouchers =
+            vouchers_of(env.state(), {job, 0, ClaimKind::kSlot, 0}, dispute::UnitKind::kSegment, 1);
+        REQUIRE_FALSE(vouchers.empty());
+        env.send(env.person("v4"), DisputeCall{job, 0, dispute::UnitKind::kSegment, 1, vouchers[0]});
+        env.send(env.by_node(game(1).claimant), DisputeConcede{job, 1});
+        REQUIRE(game(1).claimant_lost);
+        check_books(env);
+        // A challenge that fails moves no money of the job.
+        env.send(env.person("v4"), DisputeOpen{job, 0, ClaimKind::kSlot, 1, dispute::UnitKind::kSegment, 0});
+        env.send(env.person("v4"), DisputeConcede{job, 2});
+        CHECK_FALSE(game(2).claimant_lost);
+    }
+    [[nodiscard]] Game game(std::uint32_t number) const { return *read_game(env.state(), job, number); }
+
+private:
+    static Params params() {
+        Params params = short_windows();
+        params.claim_window = 40;
+        return params;
+    }
+};
+
+/// The audit says this of a game whose record is another one.
+void expect_reported(const ThreeGames& w, const Game& changed, const std::string& what) {
+    MemoryState state = w.env.with_evidence();
+    store(state, game_key(w.job, changed.number), changed);
+    std::string said;
+    for (const AuditFailure& failure : audit_payouts(state).failures) said += failure.what + "\n";
+    INFO("wanted: " << what << "\n" << said);
+    CHECK(said.find(what) != std::string::npos);
+}
+
+}  // namespace
+
 TEST_CASE("books are right where a miner, and a verifier that vouched for it, lost in games") {
+    ThreeGames w;
+    play_job(w.env, w.job);
+    check_books(w.env);
+    while (w.env.job(w.job).phase == JobPhase::kClosing) w.env.let_deadline_pass();
+    check_books(w.env);
+}
+
+TEST_CASE(
+    "books are right where a verifier loses all its stake while a round runs that it then keeps silent in") {
     Params params = short_windows();
     params.claim_window = 40;
     Env env(params);
@@ -35,27 +98,47 @@ TEST_CASE("books are right where a miner, and a verifier that vouched for it, lo
     const Hash256 job = env.post(spec);
     env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
     play_round(env, job);
-    const auto move = [&](std::uint32_t number, const auto& tx) {
-        env.send(env.by_node(read_game(env.state(), job, number)->claimant), tx);
-    };
     env.send(env.person("v4"), DisputeOpen{job, 0, ClaimKind::kSlot, 0, dispute::UnitKind::kSegment, 1});
-    move(0, DisputeConcede{job, 0});
-    check_books(env);
+    env.send(env.by_node(read_game(env.state(), job, 0)->claimant), DisputeConcede{job, 0});
     const auto vouchers =
         vouchers_of(env.state(), {job, 0, ClaimKind::kSlot, 0}, dispute::UnitKind::kSegment, 1);
-    REQUIRE_FALSE(vouchers.empty());
+    const Person& called = env.by_node(vouchers[0]);
+    play_commits(env, job, {});
+    play_links(env, job, {});
     env.send(env.person("v4"), DisputeCall{job, 0, dispute::UnitKind::kSegment, 1, vouchers[0]});
-    move(1, DisputeConcede{job, 1});
-    REQUIRE(read_game(env.state(), job, 1)->claimant_lost);
+    env.send(env.by_node(vouchers[0]), DisputeConcede{job, 1});
+    const Play play{.verifiers = {{called.name, VerifierManner::kAbsent}},
+                    .mergers = {{called.name, MergeManner::kAbsent}}};
+    play_verdicts(env, job, play);
+    play_merges(env, job, play);
+    CHECK(line_of(env, job, 1, LineKind::kAudit, called.name).reason == Reason::kAuditSilent);
+    CHECK(line_of(env, job, 1, LineKind::kAudit, called.name).lost.is_zero());
     check_books(env);
-    // A challenge that fails moves no money of the job.
-    env.send(env.person("v4"), DisputeOpen{job, 0, ClaimKind::kSlot, 1, dispute::UnitKind::kSegment, 0});
-    env.send(env.person("v4"), DisputeConcede{job, 2});
-    CHECK_FALSE(read_game(env.state(), job, 2)->claimant_lost);
-    play_job(env, job);
-    check_books(env);
-    while (env.job(job).phase == JobPhase::kClosing) env.let_deadline_pass();
-    check_books(env);
+}
+
+TEST_CASE("each amount that a game moved is computed again, and another one is reported") {
+    const ThreeGames w;
+    const Amount one = amount(1);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        const Game game = w.game(number);
+        const std::string name = "dispute: game " + std::to_string(number) + " ";
+        CHECK_FALSE(game.lost.is_zero());
+        Game changed = game;
+        changed.lost = game.lost.plus(one).value();
+        expect_reported(w, changed, name + "cost its loser " + std::to_string(game.lost.units() + 1));
+        changed = game;
+        changed.to_winner = game.to_winner.plus(one).value();
+        expect_reported(w, changed, name + "gave its winner " + std::to_string(game.to_winner.units() + 1));
+        changed = game;
+        changed.to_buyer = game.to_buyer.plus(one).value();
+        expect_reported(w, changed, name + "gave the buyer " + std::to_string(game.to_buyer.units() + 1));
+        changed = game;
+        changed.cost = game.cost.plus(one).value();
+        expect_reported(w, changed, name + "sets a replay at " + std::to_string(game.cost.units() + 1));
+        changed = game;
+        changed.bond = game.bond.plus(one).value();
+        expect_reported(w, changed, name + "has a bond of " + std::to_string(game.bond.units() + 1));
+    }
 }
 
 TEST_CASE("a finished dispute is played again from the blocks, and another end of it is reported") {

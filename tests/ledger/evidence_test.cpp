@@ -109,13 +109,14 @@ TEST_CASE(
     REQUIRE_FALSE(rows.empty());
     for (const auto& [tampered, row] : rows) {
         MemoryState state = played.state();
-        const auto recovered = recover_records(state, [&](ByteView key) -> std::optional<Bytes> {
-            const auto found = rows.find(base::to_bytes(key));
-            if (found == rows.end()) return std::nullopt;
-            Bytes bytes = found->second;
-            if (found->first == tampered) bytes[bytes.size() / 2] ^= 4U;
-            return bytes;
-        });
+        const auto recovered =
+            recover_records(state, [&, &changed = tampered](ByteView key) -> std::optional<Bytes> {
+                const auto found = rows.find(base::to_bytes(key));
+                if (found == rows.end()) return std::nullopt;
+                Bytes bytes = found->second;
+                if (found->first == changed) bytes[bytes.size() / 2] ^= 4U;
+                return bytes;
+            });
         REQUIRE_FALSE(recovered.ok());
         CHECK(recovered.error().kind == base::ErrorKind::kVerification);
         CHECK(recovered.error().what.find(played.job.hex()) != std::string::npos);

@@ -50,7 +50,7 @@ std::string_view when(base::ErrorKind kind) {
                    "`ASSAY_MEMORY`, `ASSAY_DEVICE_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
         case base::ErrorKind::kNotFound:
             return "no such job, miner, file, key or ledger; `audit replay` found nothing wrong, but lacks a "
-                   "blob on which a verdict rests";
+                   "blob on which a verdict or a pay rests";
         case base::ErrorKind::kUnreachable: return "the ledger node or a peer did not answer, or not in time";
         case base::ErrorKind::kKey:
             return "wrong passphrase; key file unreadable, damaged, open to others, or of another role";
@@ -67,7 +67,8 @@ std::string_view when(base::ErrorKind kind) {
                    "(`--memory`, `--device-memory`) cannot hold one sequence; a card is lost; the worker's "
                    "self-test computes other bits; known "
                    "answers "
-                   "of whoever opens a ledger's state do, or its thread's floating-point mode is another";
+                   "of whoever opens a ledger's state do, or its thread's floating-point mode is "
+                   "another; an audit computed the same twice with different results";
         case base::ErrorKind::kInterrupted: return "Ctrl-C";
     }
     return {};

@@ -32,7 +32,7 @@ Outcome<void> audit_one_dispute(const Context& context, const std::string& text)
     ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context));
     AuditText audit;
     audit.schema = "assay.audit.dispute/v1";
-    audit.height = ledger.height;
+    tell_ledger(ledger, audit);
     audit.fix = "do not trust this ledger; run: assay audit ledger --home " + context.home().root.string();
     audit.failures = ledger.failures;
     if (!ledger.ok()) return report_audit(context, audit);

@@ -32,8 +32,7 @@ Outcome<ledger::TrustedHeader> parse_trust(const std::string& text) {
     return header;
 }
 
-// Receipts first: every one that is in the home now is of a block that the log has already.
-Outcome<ledger::Anchors> anchors_of(const Context& context, const LedgerFlags& flags) {
+Outcome<ledger::Anchors> anchors_of(const LedgerFlags& flags) {
     ledger::Anchors anchors;
     for (const std::string& text : flags.trust) {
         ASSAY_ASSIGN(const ledger::TrustedHeader header, parse_trust(text));
@@ -43,26 +42,14 @@ Outcome<ledger::Anchors> anchors_of(const Context& context, const LedgerFlags& f
         ASSAY_ASSIGN(const ledger::Receipt receipt, read_receipt(file));
         anchors.receipts.push_back({file, ledger::ReceiptSource::kGiven, receipt});
     }
-    const auto found = find_receipts(context.home());
-    anchors.receipts.insert(anchors.receipts.end(), found.begin(), found.end());
     return anchors;
 }
 
-// How far it is known that nothing was cut off.
-std::string end_text(const ledger::AuditReport& report) {
-    const std::string height = std::to_string(report.height);
-    if (report.anchored && *report.anchored == report.height) return "block " + height + ", as it must";
-    const std::string above = report.anchored ? " after block " + std::to_string(*report.anchored) : "";
-    return "block " + height + "; whether more blocks followed" + above +
-           " cannot be seen without --trust HEIGHT:HASH or a later --receipt FILE";
-}
-
 Outcome<void> audit_ledger_files(const Context& context, const LedgerFlags& flags) {
-    ASSAY_ASSIGN(const ledger::Anchors anchors, anchors_of(context, flags));
+    ASSAY_ASSIGN(const ledger::Anchors anchors, anchors_of(flags));
     ASSAY_ASSIGN(const auto report, audit_home_ledger(context, anchors));
     AuditText audit;
     audit.schema = "assay.audit.ledger/v1";
-    audit.height = report.height;
     audit.checked = {{"blocks", report.height},
                      {"transactions", report.transactions},
                      {"refused", 0},  // of v1; a block that holds one does not check
@@ -73,16 +60,10 @@ Outcome<void> audit_ledger_files(const Context& context, const LedgerFlags& flag
     details("chain", report.chain_id);
     details("tip", report.tip);
     details("state_root", report.state_root);
-    details("anchored", report.anchored);
     audit.details = details.take();
-    audit.say = {{"chain", report.chain_id},
-                 {"tip", report.tip.hex()},
-                 {"state root", report.state_root.hex()},
-                 {"end", end_text(report)}};
-    if (report.strange_receipts > 0) {
-        audit.say.emplace_back("receipts left out",
-                               std::to_string(report.strange_receipts) + " of another ledger, in this home");
-    }
+    audit.say = {
+        {"chain", report.chain_id}, {"tip", report.tip.hex()}, {"state root", report.state_root.hex()}};
+    tell_ledger(report, audit);
     audit.fix = "do not use this ledger; fetch an undamaged copy from another node";
     return report_audit(context, audit);
 }

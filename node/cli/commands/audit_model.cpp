@@ -89,6 +89,7 @@ public:
         if (!ledger.ok() && ledger.error().kind == ErrorKind::kNotFound) return {};
         if (!ledger.ok()) return base::failed(ledger.error());
         text_.ledger = "home";
+        text_.end = end_text(*ledger);
         for (const auto& failure : ledger->failures) text_.failures.push_back({failure.where, failure.what});
         if (!ledger->ok()) return {};
         const auto job = contracts::read_job(ledger->state, certificate_.job);

@@ -247,6 +247,7 @@ void print_model_table(const Context& context, const ModelAuditText& text) {
                                                 : "the ledger of the " + text.ledger},
         {"evidence", evidence_text(text)},
         {"recomputed", of_all(segments.recomputed, segments.population) + " segments, by work"}};
+    if (!text.end.empty()) fields.insert(fields.begin() + 3, {"its end", text.end});
     for (std::size_t i = 0; i < kForgedShares.size(); ++i) {
         fields.emplace_back(percent(fraction_of(kForgedShares[i]), 0) + " forged",
                             "met with a chance of " + percent(segments.chances[i], 2));

@@ -17,6 +17,7 @@ struct ModelAuditText {
     std::uint64_t rounds = 0;
     base::Hash256 initial_blob;   ///< first state that the job was given; zero: made from the seed
     std::string ledger = "none";  ///< the ledger that the certificate was compared with: home, node, both
+    std::string end;              ///< where the home's ledger ends (end_text); empty: it was not read
     SampleSource source = SampleSource::kLocal;
     base::Hash256 number;            ///< from which the sample was drawn
     std::vector<MetFault> failures;  ///< found before anything was drawn

@@ -60,7 +60,7 @@ base::Outcome<void> audit_payout_files(const Context& context, const PayoutFlags
     ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context));
     AuditText audit;
     audit.schema = "assay.audit.payouts/v1";
-    audit.height = ledger.height;
+    tell_ledger(ledger, audit);
     audit.fix = "do not trust these payments; run: assay audit ledger --home " + context.home().root.string();
     // Payments of a ledger that does not check mean nothing: say that, and check no more.
     audit.failures = ledger.failures;

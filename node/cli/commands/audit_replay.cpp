@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay audit replay
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 
 #include "node/audit/replay.hpp"
@@ -28,15 +29,28 @@ std::string verdict_text(const SlotReplay& slot) { return std::string(contracts:
 
 std::string name_of(std::uint32_t unit) { return "unit " + std::to_string(unit); }
 
-/// What the bits say, beside what the ledger says.
-std::string bits_text(const SlotReplay& slot) {
+std::string compared_text(const SlotReplay& slot) {
     const UnitReplay* wrong = slot.first_wrong();
     if (wrong != nullptr && slot.judgement == Judgement::kRight && slot.judged_by)
         return name_of(*slot.judged_by) + " differs from the claim";
     if (wrong != nullptr) return name_of(wrong->unit) + " differs from the claim";
     const std::uint32_t equal = slot.count(UnitReplay::Comparison::kEqual);
-    const std::string all = equal == slot.units.size() ? "all " : "";
-    return all + std::to_string(equal) + " units equal bit for bit";
+    return (slot.is_equal() ? "all " : "") + std::to_string(equal) + " units equal bit for bit";
+}
+
+/// Why false work was paid for.
+std::string why_paid(const SlotReplay& slot) {
+    switch (slot.verdict) {
+        case contracts::Reason::kPaidAccused: return "no accuser won a game about it";
+        case contracts::Reason::kPaidUndecided: return "nobody recomputed all that was drawn";
+        default: return "it was not drawn";
+    }
+}
+
+/// What the bits say, beside what the ledger says.
+std::string bits_text(const SlotReplay& slot) {
+    const bool paid = slot.false_work_paid && slot.judgement != Judgement::kWrong;
+    return compared_text(slot) + (paid ? " and was paid for: " + why_paid(slot) : "");
 }
 
 std::string lacking_of(const SlotReplay& slot) {
@@ -55,27 +69,53 @@ std::string beside(const SlotReplay& slot) {
     return text;
 }
 
-std::string finding(const SlotReplay& slot) {
-    const std::string bits = bits_text(slot);
-    const std::string verdict = verdict_text(slot);
+/// How many units nobody can judge from these files; and why, unless that is said already or no matter.
+std::string unknown_text(const SlotReplay& slot) {
+    const auto first = std::find_if(slot.units.begin(), slot.units.end(), [](const UnitReplay& unit) {
+        return unit.state == UnitReplay::Comparison::kUnknown;
+    });
+    if (first == slot.units.end()) return "";
+    const bool tells_why = slot.is_left_open() && slot.judgement != Judgement::kCannotBeMade;
+    return "; " + std::to_string(slot.count(UnitReplay::Comparison::kUnknown)) + " not recomputed" +
+           (tells_why ? ": " + first->lacking : "");
+}
+
+/// Of a slot whose verdict the bits do not contradict.
+std::string agreement(const SlotReplay& slot) {
+    if (slot.false_work_paid) return "";
+    if (slot.lost_game) {
+        const std::string end = "its claim died in dispute " + std::to_string(*slot.lost_game);
+        return (slot.judged_by ? ", a cheat that the ledger caught: " : "; ") + end + " and was not paid";
+    }
+    if (!slot.awaits_game) return ", as the ledger judged: " + verdict_text(slot);
+    return (slot.judged_by ? ", as its accuser says" : "") + std::string("; no game has decided yet: ") +
+           verdict_text(slot);
+}
+
+std::string judged_text(const SlotReplay& slot) {
+    const std::string verdict = "the verdict " + verdict_text(slot);
     switch (slot.judgement) {
-        case Judgement::kWrong: return bits + ", AGAINST the ledger's verdict " + verdict + beside(slot);
+        case Judgement::kWrong:
+            return ", AGAINST the ledger's verdict " + verdict_text(slot) +
+                   (slot.verdict == contracts::Reason::kPaidAccused ? ", whose accusers all lost" : "");
         case Judgement::kCannotBeMade:
-            return bits + "; the verdict " + verdict + " cannot be judged from these files: it rests on " +
-                   name_of(*slot.judged_by) + ", and " + lacking_of(slot) + beside(slot);
+            return "; " + verdict + " cannot be judged from these files: it rests on " +
+                   name_of(*slot.judged_by) + ", and " + lacking_of(slot);
         case Judgement::kNotReached:
-            return bits + "; the fault that the ledger found stands later: replay the whole round" +
-                   beside(slot);
+            return "; " + verdict + " rests on " + name_of(*slot.judged_by) +
+                   ", which was not asked for: replay the whole round";
         case Judgement::kRight: break;
     }
-    if (slot.false_work_paid) return bits + " and was paid for: it was not drawn" + beside(slot);
-    return bits + (slot.judged_by ? ", a cheat that the ledger caught: " : ", as the ledger judged: ") +
-           verdict + beside(slot);
+    return agreement(slot);
+}
+
+std::string finding(const SlotReplay& slot) {
+    return bits_text(slot) + judged_text(slot) + beside(slot) + unknown_text(slot);
 }
 
 std::optional<bool> agrees(const SlotReplay& slot) {
-    if (slot.judgement == Judgement::kCannotBeMade) return std::nullopt;
-    return slot.judgement != Judgement::kWrong;
+    const bool is_judged = slot.judgement == Judgement::kRight || slot.judgement == Judgement::kWrong;
+    return is_judged ? std::optional(slot.judgement == Judgement::kRight) : std::nullopt;
 }
 
 Json slot_json(const SlotReplay& slot) {
@@ -89,11 +129,12 @@ Json slot_json(const SlotReplay& slot) {
     body("slot", slot.slot);
     body("miner", slot.miner);
     body("units", slot.units.size() - slot.count(UnitReplay::Comparison::kUnknown));
-    body("equal", wrong == nullptr);
+    body("equal", slot.is_equal());
     body("first_wrong", wrong != nullptr ? std::optional(wrong->unit) : std::nullopt);
     body("claimed", wrong != nullptr ? wrong->claimed.hex() : "");
     body("recomputed", wrong != nullptr ? wrong->recomputed.hex() : "");
     body("verdict", slot.verdict);
+    body("lost_game", slot.lost_game);
     body("agrees", agrees(slot));
     body("finding", finding(slot));
     body("false_units", false_units);
@@ -108,16 +149,18 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
     std::vector<Json> list;
     for (const SlotReplay& slot : slots) {
         const bool is_wrong = slot.first_wrong() != nullptr;
-        const bool is_caught = is_wrong && slot.judgement == Judgement::kRight && slot.judged_by.has_value();
+        const bool is_caught = is_wrong && slot.judgement == Judgement::kRight &&
+                               slot.lost_game.has_value() && slot.judged_by.has_value();
         units += slot.units.size() - slot.count(UnitReplay::Comparison::kUnknown);
-        if (!is_wrong) ++equal;
+        if (slot.is_equal()) ++equal;
         if (is_caught) ++caught;
         list.push_back(slot_json(slot));
         audit.say.emplace_back("slot " + std::to_string(slot.slot) + " of " + slot.miner.brief(),
                                finding(slot));
         const ledger::AuditFailure found{where + " slot " + std::to_string(slot.slot), finding(slot), 0};
         if (slot.judgement == Judgement::kWrong || slot.false_work_paid) audit.failures.push_back(found);
-        if (slot.judgement == Judgement::kCannotBeMade) audit.not_judged.push_back(found);
+        if (slot.is_left_open()) audit.not_judged.push_back(found);
+        if (slot.judgement == Judgement::kNotReached) audit.is_part = true;
     }
     audit.checked = {{"slots", slots.size()},
                      {"units", units},
@@ -144,7 +187,7 @@ Outcome<void> replay(const Context& context, const ReplayFlags& flags) {
     ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context));
     AuditText audit;
     audit.schema = "assay.audit.replay/v1";
-    audit.height = ledger.height;
+    tell_ledger(ledger, audit);
     audit.failures = ledger.failures;
     audit.fix = "do not trust this round; keep the home as evidence";
     std::vector<SlotReplay> slots;

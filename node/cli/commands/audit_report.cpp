@@ -6,6 +6,7 @@
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/audit/evidence.hpp"
 #include "node/cli/table.hpp"
+#include "node/processes/receipt_files.hpp"
 
 namespace assay::node {
 namespace {
@@ -26,6 +27,7 @@ void print_audit_json(const Context& context, const AuditText& audit) {
     JsonFields body;
     body("ok", audit.failures.empty() && audit.not_judged.empty());
     body("height", audit.height);
+    body("anchored", audit.anchored);
     body("checked", audit.checked);
     body("failures", failures);
     for (const auto& [key, value] : audit.details.items()) body(key.c_str(), value);
@@ -42,6 +44,7 @@ void print_audit_table(const Context& context, const AuditText& audit) {
     }
     fields.emplace_back("verdict", !audit.failures.empty()     ? "DOES NOT CHECK"
                                    : !audit.not_judged.empty() ? "what could be judged checks"
+                                   : audit.is_part             ? "what was asked for checks"
                                                                : "everything checks");
     print_fields(context.out, fields);
     for (const auto& failure : audit.failures)
@@ -66,14 +69,35 @@ base::Outcome<void> report_audit(const Context& context, const AuditText& audit)
                       audit.failures.front().where + ": " + audit.failures.front().what, audit.fix);
 }
 
-base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context, const ledger::Anchors& anchors) {
+base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context, ledger::Anchors anchors) {
     const std::string home = context.home().root.string();
+    // Before the log: every receipt that is in the home now is of a block that the log has already.
+    const auto found = find_receipts(context.home());
+    anchors.receipts.insert(anchors.receipts.end(), found.begin(), found.end());
     ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), home, anchors));
     // What a damaged ledger says means nothing, and nothing is judged by it.
     if (!report.ok()) return report;
     ASSAY_TRY(ledger::recover_records(report.state));
     ASSAY_TRY(ledger::recover_evidence(report.state, home));
     return report;
+}
+
+std::string end_text(const ledger::AuditReport& report) {
+    const std::string height = std::to_string(report.height);
+    if (report.anchored && *report.anchored == report.height) return "block " + height + ", as it must";
+    const std::string above = report.anchored ? " after block " + std::to_string(*report.anchored) : "";
+    return "block " + height + "; whether more blocks followed" + above +
+           " cannot be seen without --trust HEIGHT:HASH or a later --receipt FILE of assay audit ledger";
+}
+
+void tell_ledger(const ledger::AuditReport& report, AuditText& audit) {
+    audit.height = report.height;
+    audit.anchored = report.anchored;
+    audit.say.emplace_back("end", end_text(report));
+    if (report.strange_receipts > 0) {
+        audit.say.emplace_back("receipts left out",
+                               std::to_string(report.strange_receipts) + " of another ledger, in this home");
+    }
 }
 
 }  // namespace assay::node

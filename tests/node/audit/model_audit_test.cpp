@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/node/audit/born_model.hpp"
+#include "tests/node/cut_ledger.hpp"
 #include "tests/support/run_program.hpp"
 
 using namespace assay;
@@ -56,6 +57,35 @@ struct EmptyHome {
 };
 
 constexpr std::uint32_t kFinalise = 4;
+
+void bend(frames::Message& answer) {
+    if (auto* merged = std::get_if<frames::BaseStateFrame>(&answer)) merged->root.bytes[0] ^= 1U;
+    if (auto* descended = std::get_if<frames::Descended>(&answer))
+        descended->answer.hashes.front().bytes[0] ^= 1U;
+}
+
+/// A worker whose first answer to one kind of request has a wrong bit, as of a machine that errs once.
+template <class Request>
+class ErringWorker final : public WorkerClient {
+public:
+    explicit ErringWorker(WorkerClient& worker) : worker_(worker) {}
+    WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
+                           WorkerHandler handler) override {
+        const bool errs = std::holds_alternative<Request>(request) && !std::exchange(erred_, true);
+        if (!errs) return worker_.submit(std::move(request), std::move(bulk), std::move(handler));
+        return worker_.submit(std::move(request), std::move(bulk), [handler](WorkerEvent event) {
+            bend(event.message);
+            handler(std::move(event));
+        });
+    }
+    void cancel(WorkerRequestId request) override { worker_.cancel(request); }
+    [[nodiscard]] frames::Hello hello() const override { return worker_.hello(); }
+    [[nodiscard]] bool erred() const { return erred_; }
+
+private:
+    WorkerClient& worker_;
+    bool erred_ = false;
+};
 
 }  // namespace
 
@@ -143,6 +173,28 @@ TEST_CASE("the command finds a forged folder for the same seeds as the audit beh
     }
     CHECK(found > 0);
     CHECK(found < 6);
+}
+
+TEST_CASE(
+    "the command compares a folder with no ledger whose end a receipt of the home shows to be cut off") {
+    BornModel model(born_job());
+    const test::TemporaryFolder out;
+    model.write_folder(out / "model");
+    const test::CutLedger ledger(model.home());
+    test::write_bytes(std::filesystem::path(model.home()) / "jobs" / "receipt", ledger.receipt());
+    const auto audit_failures = [&] {
+        const auto run = test::run_program(test::built_program_path("assay"),
+                                           {"audit", "model", out / "model", "--home", model.home(),
+                                            "--units", "1", "--seed", "1", "-o", "json"});
+        INFO(run.out << run.err);
+        CHECK(run.code == 7);
+        return nlohmann::json::parse(run.out).at("failures").dump();
+    };
+    CHECK(audit_failures().find("it has no job") != std::string::npos);
+    ledger.cut();
+    const std::string cut = audit_failures();
+    CHECK(cut.find("the ledger ends at block 3: block 4 was cut off") != std::string::npos);
+    CHECK(cut.find("it has no job") == std::string::npos);
 }
 
 TEST_CASE("an honest model passes whatever is drawn, and all of it passes at last") {
@@ -286,6 +338,31 @@ TEST_CASE("a false update and a false merge are found from any of their tiles") 
     CHECK(judged(from_start, UnitPlace{3, 0, 0}).state == ClaimState::kGone);
     REQUIRE(from_start.met().size() == 1);
     CHECK(from_start.met().front().where == "round 2 merge");
+}
+
+TEST_CASE("a machine that errs in a merge or in a tile accuses nobody") {
+    BornModel model(born_job());
+    const auto worker = model.worker();
+    const auto refused = [](ModelReplay& replay, const auto& place) {
+        const auto found = replay.judge(place);
+        REQUIRE_FALSE(found.ok());
+        CHECK(found.error().kind == base::ErrorKind::kPreflight);
+        CHECK(replay.met().empty());
+    };
+    const EmptyHome home;
+    ErringWorker<frames::Merge> in_merge(*worker);
+    ModelReplay merges(in_merge, model.born(), home.bytes(), never);
+    refused(merges, UnitPlace{2, 0, 0});  // from the job's start, by way of two merges
+    CHECK(in_merge.erred());
+    CHECK(judged(merges, UnitPlace{2, 0, 0}).state == ClaimState::kRight);
+    for (const TilePlace& place :
+         {TilePlace{.round = 1, .slot = 1, .tensor = 2}, TilePlace{.round = 1, .slot = {}, .tensor = 2}}) {
+        ErringWorker<frames::DescendArray> in_tile(*worker);
+        ModelReplay tiles(in_tile, model.born(), model.bytes(), never);
+        refused(tiles, place);
+        CHECK(in_tile.erred());
+        CHECK(judged(tiles, place).state == ClaimState::kRight);
+    }
 }
 
 TEST_CASE("jobs that carry moments and jobs that bound updates are audited alike") {

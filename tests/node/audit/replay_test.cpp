@@ -94,7 +94,9 @@ public:
 
     [[nodiscard]] base::Hash256 data_blob() const { return job_.spec.data.train; }
 
+    /// An accusation that awaits its game.
     void caught(std::vector<std::uint32_t> drawn, std::uint32_t unit, const base::Hash256& found) {
+        state_.put(contracts::claim_key(claim_), base::encode(contracts::Claim{}));
         slot_.drawn_units = std::move(drawn);
         slot_.verdict = Reason::kPaidAccused;
         slot_.fault_unit = unit;
@@ -106,11 +108,46 @@ public:
         slot_.verdict = verdict;
     }
 
+    /// Its window passes and nobody wins a game about it: the miner has its pay.
+    void close_claim() { state_.erase(contracts::claim_key(claim_)); }
+    /// All who accused it have lost.
+    void clear() {
+        slot_.cleared = true;
+        close_claim();
+    }
+    /// Its claim dies in a game about this segment.
+    void lose_game(std::uint32_t segment, contracts::GameEnd end) {
+        contracts::Game game;
+        game.number = 4;
+        game.claim = kSlot;
+        game.part = segment;
+        game.phase = contracts::GamePhase::kEnded;
+        game.end = end;
+        game.claimant_lost = true;
+        state_.put(contracts::game_key(id_, game.number), base::encode(game));
+        close_claim();
+    }
+
+    /// The slot is of round 1 and goes on with a state that nobody serves any more, nor the base of round 0
+    /// from which it could be made again.
+    void go_on_with_lost_state() {
+        contracts::Round round = contracts::read_round(state_, id_, 0).value();
+        round.number = round_ = 1;
+        contracts::write_round(state_, round);
+        round.number = 0;
+        round.base_blob = base::hash("assay/test", base::as_bytes("gone"));
+        contracts::write_round(state_, round);
+        contracts::CarriedIn carried;
+        carried.root = reveal_.trace.carried->out;
+        carried.blob = base::hash("assay/test", base::as_bytes("gone too"));
+        state_.put(contracts::handed_on_key(id_, 0, kSlot), base::encode(carried));
+    }
+
     SlotReplay replay(std::optional<std::uint32_t> segment = std::nullopt) {
-        state_.put(contracts::slot_key(id_, 0, kSlot), base::encode(slot_));
-        state_.put(contracts::reveal_key(id_, 0, kSlot), base::encode(reveal_));
+        state_.put(contracts::slot_key(id_, round_, kSlot), base::encode(slot_));
+        state_.put(contracts::reveal_key(id_, round_, kSlot), base::encode(reveal_));
         auto replayed = replay_round(*worker_, state_, *blobs_,
-                                     {.job = id_, .round = 0, .miner = {}, .segment = segment});
+                                     {.job = id_, .round = round_, .miner = {}, .segment = segment});
         if (!replayed) FAIL(replayed.error().what);
         REQUIRE(replayed->size() == 1);
         return replayed->front();
@@ -125,7 +162,9 @@ private:
     std::vector<trainer::SlotState> boundaries_;
     std::vector<BlobId> boundary_blobs_;
     base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
+    contracts::ClaimId claim_{id_, 0, contracts::ClaimKind::kSlot, kSlot};
     contracts::MemoryState state_;
+    std::uint32_t round_ = 0;
     contracts::SlotRound slot_;
     contracts::Reveal reveal_;
 };
@@ -263,6 +302,113 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     // A verdict that no bits decided.
     slot.judged({1}, Reason::kSilentAfterDraw);
     CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("an accusation that no game bore out is no caught cheat: what was paid for false work is named") {
+    SlotOnLedger slot({flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    const SlotReplay open = slot.replay();
+    CHECK(open.awaits_game);
+    CHECK(open.judged_by == 2U);
+    CHECK_FALSE(open.false_work_paid);
+    // Nobody lost its game: the job's own data were at fault.
+    slot.close_claim();
+    const SlotReplay undecided = slot.replay();
+    CHECK_FALSE(undecided.awaits_game);
+    CHECK(undecided.judgement == Judgement::kRight);
+    CHECK(undecided.false_work_paid);
+    slot.clear();
+    const SlotReplay cleared = slot.replay();
+    CHECK(cleared.judgement == Judgement::kWrong);
+    CHECK(cleared.judged_by == 2U);
+    CHECK(cleared.false_work_paid);
+    // Found by a replay, beside what was drawn.
+    slot.caught({1, slot.finalise()}, 2, slot.right_root(2));
+    slot.clear();
+    CHECK(slot.replay().judgement == Judgement::kRight);
+    CHECK(slot.replay().false_work_paid);
+    SlotOnLedger honest({});
+    honest.caught({1}, 1, honest.right_root(0));
+    honest.clear();
+    CHECK(honest.replay().judgement == Judgement::kRight);
+    CHECK_FALSE(honest.replay().false_work_paid);
+}
+
+TEST_CASE("what was not recomputed is not equal, and leaves a paid slot open") {
+    SlotOnLedger carried({}, program::InnerState::kCarried);
+    carried.judged({}, Reason::kPaid);
+    CHECK(carried.replay().is_equal());
+    CHECK_FALSE(carried.replay().is_left_open());
+    carried.go_on_with_lost_state();
+    for (const std::uint32_t boundary : {1U, 2U, 3U}) carried.lose_boundary(boundary);
+    const SlotReplay gone = carried.replay();
+    CHECK(gone.count(UnitState::kUnknown) == gone.units.size());
+    CHECK(gone.judgement == Judgement::kRight);  // nothing was drawn
+    CHECK_FALSE(gone.is_equal());
+    CHECK(gone.is_left_open());
+    // Behind the fault for which a claim died nothing was paid for.
+    SlotOnLedger lost({flip(0)});
+    lost.judged({0, lost.finalise()}, Reason::kPaid);
+    for (const std::uint32_t boundary : {1U, 2U, 3U}) lost.lose_boundary(boundary);
+    CHECK(lost.replay().is_left_open());
+    lost.lose_game(0, contracts::GameEnd::kJudged);
+    const SlotReplay dead = lost.replay();
+    CHECK(dead.count(UnitState::kUnknown) > 0);
+    CHECK_FALSE(dead.is_equal());
+    CHECK_FALSE(dead.is_left_open());
+}
+
+TEST_CASE("a verdict on a paid slot is not judged by less than the units that were drawn") {
+    SlotOnLedger slot({});
+    slot.judged({2, slot.finalise()}, Reason::kPaid);
+    const SlotReplay first = slot.replay(0);
+    CHECK(first.judgement == Judgement::kNotReached);
+    CHECK(first.judged_by == 2U);
+    CHECK(first.is_equal());  // as far as was asked
+    CHECK(slot.replay(2).judgement == Judgement::kNotReached);
+    CHECK(slot.replay(2).judged_by == slot.finalise());
+    CHECK(slot.replay(slot.finalise()).judgement == Judgement::kRight);
+    SlotOnLedger cheat({flip(0)});
+    cheat.judged({2, cheat.finalise()}, Reason::kPaid);
+    CHECK(cheat.replay(0).judgement == Judgement::kNotReached);
+    CHECK(cheat.replay(0).false_work_paid);
+    cheat.judged({0, cheat.finalise()}, Reason::kPaid);
+    CHECK(cheat.replay(0).judgement == Judgement::kWrong);
+}
+
+TEST_CASE("false work that was paid because nobody recomputed it is named as paid for") {
+    SlotOnLedger slot({flip(1)});
+    slot.judged({1, slot.finalise()}, Reason::kPaidUndecided);
+    CHECK(slot.replay().judgement == Judgement::kRight);  // the ledger does not say that unit 1 is right
+    CHECK(slot.replay().false_work_paid);
+    SlotOnLedger honest({});
+    honest.judged({1, honest.finalise()}, Reason::kPaidUndecided);
+    CHECK_FALSE(honest.replay().false_work_paid);
+}
+
+TEST_CASE(
+    "a slot that was found right and lost a game later was not paid, so that its false units are caught") {
+    SlotOnLedger slot({flip(1)});
+    slot.judged({1, slot.finalise()}, Reason::kPaid);
+    slot.lose_game(1, contracts::GameEnd::kJudged);
+    const SlotReplay lost = slot.replay();
+    CHECK(lost.judgement == Judgement::kRight);
+    CHECK(lost.judged_by == 1U);
+    CHECK(lost.lost_game == 4U);
+    CHECK_FALSE(lost.false_work_paid);
+    CHECK(slot.replay(0).judgement == Judgement::kNotReached);
+    slot.judged({2, slot.finalise()}, Reason::kPaidUndecided);
+    CHECK(slot.replay().judged_by == 1U);
+    CHECK_FALSE(slot.replay().false_work_paid);
+    slot.caught({1, slot.finalise()}, 1, slot.right_root(1));
+    slot.lose_game(1, contracts::GameEnd::kConceded);
+    CHECK(slot.replay().judged_by == 1U);
+    CHECK_FALSE(slot.replay().awaits_game);
+    SlotOnLedger silent({});
+    silent.judged({1, silent.finalise()}, Reason::kPaid);
+    silent.lose_game(1, contracts::GameEnd::kSilent);
+    CHECK(silent.replay().judgement == Judgement::kRight);
+    CHECK_FALSE(silent.replay().judged_by.has_value());
 }
 
 TEST_CASE("a fault that two replays found behind a false unit is judged from the round's base") {

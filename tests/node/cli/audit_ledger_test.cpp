@@ -1,66 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay audit ledger` on a ledger that was cut, replaced or filled with refused transactions.
-#include "ledger/application/rules_machine.hpp"
-#include "ledger/engine/chain.hpp"
-#include "ledger/store/posix_disk.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
-#include "tests/node/small_chain.hpp"
+#include "tests/node/cut_ledger.hpp"
 
 namespace assay::test {
 namespace {
 
 using nlohmann::json;
 
-/// A home with a ledger of `kBlocks` blocks, a transfer each.
+/// A home with such a ledger, for the command.
 class LedgerHome {
 public:
-    static constexpr std::uint64_t kBlocks = 4;
-
-    LedgerHome() {
-        ledger::PosixDisk disk;
-        std::filesystem::create_directories(layout_.directory);
-        REQUIRE(ledger::write_genesis(disk, layout_.genesis, small_genesis()));
-        const auto provider = ledger::leveldb_provider(layout_.index);
-        const auto chain = ledger::Chain::open(disk, *provider, ledger::rules_machine(), root()).value();
-        const base::SecretKey key = key_of("sequencer");
-        for (std::uint64_t nonce = 0; nonce < kBlocks; ++nonce) {
-            if (nonce + 1 == kBlocks) before_last_ = std::filesystem::file_size(layout_.log);
-            const auto made = chain->append({transfer(nonce)}, ledger::EmptyBlock::kSkip, nonce, key);
-            REQUIRE(made->block);
-            receipt_ = {made->block->results.transactions[0].id,
-                        made->block->header.height,
-                        0,
-                        0,
-                        made->block->hash,
-                        {}};
-        }
-        tip_ = chain->tip().hex();
-        ledger::sign_receipt(receipt_, kChainId, key);
-    }
     [[nodiscard]] std::string root() const { return cli_.home().string(); }
-    [[nodiscard]] const std::string& tip() const { return tip_; }
-    [[nodiscard]] base::Bytes receipt() const { return base::encode(receipt_); }
-    /// Leaves off the last block.
-    void cut() const { std::filesystem::resize_file(layout_.log, before_last_); }
+    [[nodiscard]] const std::string& tip() const { return ledger_.tip(); }
+    [[nodiscard]] base::Bytes receipt() const { return ledger_.receipt(); }
+    void cut() const { ledger_.cut(); }
     [[nodiscard]] CliRun audit(std::vector<std::string> words = {}) const {
         words.insert(words.begin(), {"audit", "ledger", "-o", "json"});
         return cli_(words);
     }
     [[nodiscard]] const Cli& cli() const { return cli_; }
-    [[nodiscard]] const ledger::Layout& layout() const { return layout_; }
+    [[nodiscard]] const ledger::Layout& layout() const { return ledger_.layout(); }
 
 private:
     Cli cli_;
-    ledger::Layout layout_{cli_.home().string()};
-    std::uintmax_t before_last_ = 0;
-    ledger::Receipt receipt_;
-    std::string tip_;
+    CutLedger ledger_{cli_.home()};
 };
-
-void write(const std::filesystem::path& file, const base::Bytes& bytes) {
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << base::as_text(bytes);
-}
 
 }  // namespace
 
@@ -81,7 +46,7 @@ TEST_CASE("a cut ledger fails with exit code 7 against --trust, --receipt and a 
     const LedgerHome home;
     const std::string trust = "4:" + home.tip();
     const auto receipt = home.cli().home() / "elsewhere";
-    write(receipt, home.receipt());
+    write_bytes(receipt, home.receipt());
     for (const auto& words :
          std::vector<std::vector<std::string>>{{"--trust", trust}, {"--receipt", receipt.string()}}) {
         const CliRun whole = home.audit(words);
@@ -98,11 +63,32 @@ TEST_CASE("a cut ledger fails with exit code 7 against --trust, --receipt and a 
               "the ledger ends at block 3: block 4 was cut off");
     }
     CHECK(home.audit().code == 0);
-    write(home.cli().home() / "jobs" / "receipt", home.receipt());
+    write_bytes(home.cli().home() / "jobs" / "receipt", home.receipt());
     CHECK(home.audit().code == 7);
     std::filesystem::rename(home.cli().home() / "jobs", home.cli().home() / "none");
-    write(home.cli().home() / "miner-1" / "jobs" / "receipt", home.receipt());
+    write_bytes(home.cli().home() / "miner-1" / "jobs" / "receipt", home.receipt());
     CHECK(home.audit().code == 7);
+}
+
+TEST_CASE("every audit that reads a home's ledger fails where a receipt of the home shows that it was cut") {
+    const LedgerHome home;
+    const std::vector<std::vector<std::string>> audits{
+        {"audit", "payouts", "-o", "json"},
+        {"audit", "replay", "--job", "none", "--round", "0", "-o", "json"},
+        {"audit", "dispute", "none/0", "-o", "json"}};
+    write_bytes(home.cli().home() / "jobs" / "receipt", home.receipt());
+    const CliRun whole = home.cli()(audits.front());
+    CHECK(whole.code == 0);
+    CHECK(whole.json().at("anchored") == 4);
+    CHECK(home.cli()({"audit", "payouts"}).out.find("block 4, as it must") != std::string::npos);
+    home.cut();
+    for (const auto& words : audits) {
+        const CliRun cut = home.cli()(words);
+        INFO(words[1] << ": " << cut.err);
+        CHECK(cut.code == 7);
+        CHECK(cut.json().at("failures").at(0).at("what") ==
+              "the ledger ends at block 3: block 4 was cut off");
+    }
 }
 
 TEST_CASE("a trusted header that is another one fails with exit code 7; one that is none is a usage error") {
