@@ -28,8 +28,8 @@ constexpr std::uint64_t state_head_bytes(std::uint64_t arrays, bool aged) {
 /// Bytes of a base state's file, of `parameters` numbers (trainer/run/state_bytes.hpp).
 constexpr std::uint64_t base_state_bytes(std::uint64_t parameters) { return 16 + 8 * parameters; }
 
-/// No file of a legal job is larger: every store takes such a file, and a holder's description of it, 32 bytes
-/// for each MiB, is a message that every node takes. The base state is a job's largest file.
+/// No file of a legal job is larger: every store takes such a file, and a holder's description of it, 32
+/// bytes for each MiB, is a message that every node takes. The base state is a job's largest file.
 inline constexpr std::uint64_t kMaxFileBytes = 1ULL << 36;
 
 }  // namespace assay::program

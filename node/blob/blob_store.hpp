@@ -24,11 +24,11 @@ inline constexpr std::uint64_t kMaxBlobBytes = 64ULL << 30;
 enum class StoreUse : std::uint8_t { kOwn, kBeside };
 
 struct BlobStoreOptions {
-    std::filesystem::path folder;                 ///< created when missing, mode 0700
-    std::uint64_t quota_bytes = 64ULL << 30;      ///< all blobs together, unfinished ones included
-    std::uint64_t free_bytes_min = 256ULL << 20;  ///< nothing is added below this much free disk
+    std::filesystem::path folder;                  ///< created when missing, mode 0700
+    std::uint64_t quota_bytes = 64ULL << 30;       ///< all blobs together, unfinished ones included
+    std::uint64_t free_bytes_min = 256ULL << 20;   ///< nothing is added below this much free disk
     std::uint64_t blob_bytes_max = kMaxBlobBytes;  ///< one blob
-    StoreUse use = StoreUse::kOwn;                ///< kBeside for commands: in their home a role may run
+    StoreUse use = StoreUse::kOwn;                 ///< kBeside for commands: in their home a role may run
 };
 
 struct BlobInfo {

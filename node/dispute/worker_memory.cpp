@@ -69,7 +69,7 @@ WorkerMemory::WorkerMemory(dispute::UnitFacts& facts, PlayerFiles files)
 }
 
 void WorkerMemory::begin_served() {
-    const ServedStart& served = *files_.served;
+    const ServedState& served = *files_.served;
     const auto roots = roots_in(served.files);
     const bool is_before = boundary() && served.unit > 0 && served.unit <= *boundary();
     // The arrays are compared with the head by the worker, in its first answer.

@@ -25,7 +25,7 @@ namespace assay::node {
 enum class OwnState : std::uint8_t { kStart, kBeforeStep };
 
 /// The start of a drawn run as its miner opened it: a state of the slot, and the unit that goes on from it.
-struct ServedStart {
+struct ServedState {
     std::uint32_t unit = 0;                       ///< RoundPlan's number; above 0
     base::Hash256 root;                           ///< as the ledger has it
     std::vector<worker::SharedDescriptor> files;  ///< the head, and the arrays that `unit` reads
@@ -39,7 +39,7 @@ struct PlayerFiles {
     std::vector<File> carried = {};   ///< that state's head and arrays
     /// A start at or before the disputed unit, if one was served. A claim may be right of a unit whose start
     /// is false: the unit is then reached from here, and not from the base.
-    std::optional<ServedStart> served = std::nullopt;
+    std::optional<ServedState> served = std::nullopt;
     std::vector<worker::Drill> drills = {};  ///< drills that the player planted in this round (devnets)
     std::vector<std::uint32_t> slots = {};   ///< for a merge or a clip: its slots, ascending
     std::vector<File> updates = {};          ///< the update of each of them

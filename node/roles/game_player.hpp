@@ -29,7 +29,7 @@ struct PlayerTold {
     std::function<std::vector<worker::Drill>(std::uint32_t round)> drills = nullptr;
     /// Returns the nearest start at or before the claimed unit that the role was served and still has. Null:
     /// the role is never served any.
-    std::function<std::optional<ServedStart>(const contracts::Job& job, const dispute::UnitClaim& unit)>
+    std::function<std::optional<ServedState>(const contracts::Job& job, const dispute::UnitClaim& unit)>
         served = nullptr;
     /// Ends what the role has its worker do, which it asks again later. Null: it has nothing done that takes
     /// longer than a move may wait.

@@ -65,7 +65,7 @@ void VerifierRole::compute_games(bool first) {
     if (!first && !is_busy()) challenger_.compute(state());
 }
 
-std::optional<ServedStart> VerifierRole::served_start(const contracts::Job& job,
+std::optional<ServedState> VerifierRole::served_start(const contracts::Job& job,
                                                       const dispute::UnitClaim& unit) {
     const bool is_of_slot = unit.kind != dispute::UnitKind::kMerge && unit.kind != dispute::UnitKind::kClip;
     const auto serve =
@@ -81,7 +81,7 @@ std::optional<ServedStart> VerifierRole::served_start(const contracts::Job& job,
     StateFiles files = open_state(parts().files, nearest->blob,
                                   slot_terms(job.spec, plan.start(nearest->unit).arrays, Traffic::kAudit));
     if (files.empty()) return std::nullopt;
-    return ServedStart{.unit = nearest->unit, .root = nearest->root, .files = std::move(files)};
+    return ServedState{.unit = nearest->unit, .root = nearest->root, .files = std::move(files)};
 }
 
 std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {

@@ -237,7 +237,7 @@ private:
     /// The start of a run that begins with `unit`; nothing when it begins at the base with nothing carried.
     std::optional<StartFiles> start_of(const contracts::Job& job, std::uint32_t slot, std::uint32_t unit);
     /// The nearest start at or before a disputed unit that the slot's miner opened, if it is here.
-    std::optional<ServedStart> served_start(const contracts::Job& job, const dispute::UnitClaim& unit);
+    std::optional<ServedState> served_start(const contracts::Job& job, const dispute::UnitClaim& unit);
     std::optional<StateFiles> want(const StartFiles& files, const program::JobSpec& spec);
     std::vector<BlobId> known_files(const StartFiles& files, const program::JobSpec& spec);
     /// Whether bytes that the miner owes count as not served: it was asked, and had enough time. `waited`:

@@ -31,8 +31,8 @@ public:
     virtual void subscribe_again(std::uint64_t from_height, std::uint64_t delay_ms) = 0;
 };
 
-/// Answers: BlobAsked and then BlobArriving, each at most once, then BlobFetched. For a blob already in the store the answer comes at
-/// once.
+/// Answers: BlobAsked and then BlobArriving, each at most once, then BlobFetched. For a blob already in the
+/// store the answer comes at once.
 class BlobPort {
 public:
     virtual ~BlobPort() = default;

@@ -246,7 +246,7 @@ TEST_CASE("a unit behind a false one is right from the start that was served, a 
         struct Served {
             UnitKind kind;
             std::uint32_t segment;
-            node::ServedStart start;
+            node::ServedState start;
         };
         std::vector<Served> cases = {
             {UnitKind::kSegment, 1, {1, trace.boundaries[1], states[0]}},
@@ -287,7 +287,7 @@ TEST_CASE("a served start that cannot be read, or leads elsewhere, gives way to 
     const base::Hash256& second = machine.trace.boundaries[1];
     Files noise = machine.states[0];
     noise[1] = machine.states[0][2];
-    const std::pair<const char*, node::ServedStart> starts[] = {
+    const std::pair<const char*, node::ServedState> starts[] = {
         {"no head", {1, second, {machine.update}}},
         {"nothing", {1, second, {}}},
         {"another root than its head has", {1, other.boundaries[1], machine.states[0]}},
