@@ -222,7 +222,7 @@ void Walk::Parts::make_segment(FuzzedStep& at, HostileBytes& stream) {
     claim.age = claim.first_step;
     claim.states = {own->state(claim.first_step), own->state(claim.last_step)};
     for (std::uint32_t step = claim.first_step; step < claim.last_step; ++step) {
-        claim.fingerprints.push_back(own->fingerprint(step));
+        claim.fingerprints.push_back(own->fingerprint(step).value());
         if (hostile && stream.one_in(2)) claim.fingerprints.back() = {stream.word(), stream.word()};
     }
     player = std::move(own);

@@ -47,7 +47,7 @@ PlantedCourt::TraceOf claims(StepPlayer& player) {
         if (slot != 0) return trace;
         trace.boundaries[1] = player.state(kStep + 1);
         for (std::uint32_t step = 0; step <= kStep; ++step)
-            trace.fingerprints[step] = player.fingerprint(step);
+            trace.fingerprints[step] = player.fingerprint(step).value();
         return trace;
     };
 }
