@@ -154,7 +154,7 @@ base::Outcome<std::unique_ptr<BlobService>> connect_blobs(const ClientOptions& o
                           "node " + node->brief() + " accepts no connection and opens none to us",
                           "the verifiers of its job have its blobs");
     }
-    ASSAY_ASSIGN(const auto channel, open_channel(options));
+    ASSAY_ASSIGN(const auto channel, open_channel(options, ChannelUse::kPeer));
     return std::unique_ptr<BlobService>(std::make_unique<GrpcBlobs>(options, channel));
 }
 

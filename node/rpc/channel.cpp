@@ -14,19 +14,27 @@
 namespace assay::node {
 namespace {
 
-// One quota for all clients of the process: a peer that declares a huge message gets the stream cut instead
-// of our memory (a message limit alone does not bound what is buffered).
-const grpc::ResourceQuota& client_quota() {
-    static grpc::ResourceQuota quota("assay-clients");
-    static const grpc::ResourceQuota& sized = quota.Resize(std::size_t{128} << 20);
-    return sized;
+// A peer that declares a huge message gets the stream cut instead of our memory: a message limit alone does
+// not bound what is buffered. One quota for all would let a holder that floods us stall the ledger's channel
+// and every other holder.
+constexpr std::size_t kLedgerQuota = std::size_t{128} << 20;
+constexpr std::size_t kProbeQuota = std::size_t{8} << 20;
+constexpr std::size_t kPeerQuota = std::size_t{16} << 20;  // in less, messages of 3 MiB were cut
+
+// Channels keep the quota alive.
+void set_quota(grpc::ChannelArguments& args, ChannelUse use) {
+    static grpc::ResourceQuota ledger("assay-ledger-clients"), probes("assay-probes");
+    if (use == ChannelUse::kLedger) return args.SetResourceQuota(ledger.Resize(kLedgerQuota));
+    if (use == ChannelUse::kProbe) return args.SetResourceQuota(probes.Resize(kProbeQuota));
+    grpc::ResourceQuota peer("assay-peer");
+    args.SetResourceQuota(peer.Resize(kPeerQuota));
 }
 
-grpc::ChannelArguments channel_arguments(Connection connection) {
+grpc::ChannelArguments channel_arguments(ChannelUse use) {
     grpc::ChannelArguments args;
     args.SetMaxReceiveMessageSize(4 << 20);
     args.SetMaxSendMessageSize(4 << 20);
-    args.SetResourceQuota(client_quota());
+    set_quota(args, use);
     // No compression in either direction: a kilobyte must not become a gigabyte.
     args.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1);
     args.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
@@ -38,14 +46,13 @@ grpc::ChannelArguments channel_arguments(Connection connection) {
     // Above the server's minimum of 60 s, so that it never counts as abuse.
     args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 90'000);
     args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-    if (connection == Connection::kOwn) args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    if (use != ChannelUse::kLedger) args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return args;
 }
 
 }  // namespace
 
-base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& options,
-                                                           Connection connection) {
+base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& options, ChannelUse use) {
     mute_protobuf_log();
     ASSAY_ASSIGN(const HostPort address, parse_host_port(options.address));
     if (address.port == 0) {
@@ -54,7 +61,7 @@ base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& 
                           "give the port that the node printed when it started");
     }
     ASSAY_ASSIGN(const auto credentials, client_credentials(address.host, options.tls));
-    return grpc::CreateCustomChannel(options.address, credentials, channel_arguments(connection));
+    return grpc::CreateCustomChannel(options.address, credentials, channel_arguments(use));
 }
 
 void set_deadline(grpc::ClientContext& context, std::chrono::milliseconds from_now) {
@@ -62,7 +69,7 @@ void set_deadline(grpc::ClientContext& context, std::chrono::milliseconds from_n
 }
 
 base::Outcome<void> check_health(const ClientOptions& options) {
-    ASSAY_ASSIGN(const auto channel, open_channel(options, Connection::kOwn));
+    ASSAY_ASSIGN(const auto channel, open_channel(options, ChannelUse::kProbe));
     grpc::ClientContext context;
     set_deadline(context, options.deadline);
     grpc::health::v1::HealthCheckResponse response;

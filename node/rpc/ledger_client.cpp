@@ -187,7 +187,7 @@ private:
 }  // namespace
 
 base::Outcome<std::unique_ptr<LedgerService>> connect_ledger(const ClientOptions& options) {
-    ASSAY_ASSIGN(const auto channel, open_channel(options));
+    ASSAY_ASSIGN(const auto channel, open_channel(options, ChannelUse::kLedger));
     return std::unique_ptr<LedgerService>(std::make_unique<GrpcLedger>(options, channel));
 }
 

@@ -68,7 +68,8 @@ private:
 
     // True when the peer took us for who we are.
     bool one_call(const std::stop_token& stop) {
-        const auto channel = open_channel({.address = peer_.endpoint, .tls = links_.options_.tls});
+        const auto channel =
+            open_channel({.address = peer_.endpoint, .tls = links_.options_.tls}, ChannelUse::kPeer);
         if (!channel.ok()) {
             tell(channel.error().what);
             return false;

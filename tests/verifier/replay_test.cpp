@@ -115,8 +115,8 @@ TEST_CASE("behind a divergence the parts are those of the trace's shape") {
         const auto root = [](const char* name) { return base::hash("test", base::as_bytes(name)); };
         program::TraceRecord trace;
         trace.boundaries = {root("0"), root("1"), root("2"), root("2")};
-        trace.divergence = program::Divergence{plan.steps(1).first, 7};
-        trace.fingerprints.resize(plan.steps(1).first);
+        trace.divergence = program::Divergence{plan.steps(1).first + 1, 7};
+        trace.fingerprints.resize(plan.steps(1).first + 1);
         if (carries) trace.carried.emplace();
         REQUIRE(program::is_well_formed(trace, job.spec));
         for (std::uint32_t unit = 2; unit < plan.units(); ++unit) {

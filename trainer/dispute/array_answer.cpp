@@ -71,7 +71,14 @@ public:
         }
     }
     void wholes(const Source& source, std::uint64_t number, Cells& out) override {
-        out = whole_cells(tensor_of(source), update_part(source), number);
+        const program::TensorInfo& tensor = tensor_of(source);
+        const dispute::TileExtent at = dispute::extent_of(tensor.rows, tensor.cols, number);
+        out = Cells::of({CellKind::kWhole, at.height * at.width});
+        for (std::uint64_t i = 0; i < at.height; ++i) {
+            const std::uint64_t first = tensor.offset + (at.row + i) * tensor.cols + at.col;
+            const auto row = numbers_of(source, first, at.width);
+            std::copy(row.begin(), row.end(), out.whole.begin() + static_cast<std::ptrdiff_t>(i * at.width));
+        }
     }
     const StoredTree& tiles(const Source& source) override {
         const auto [found, is_new] = trees_.try_emplace(source.key());
@@ -102,6 +109,8 @@ public:
         return components_[state];
     }
     void piece(std::uint64_t, base::Bytes&, std::vector<base::Hash256>&) override { ASSAY_CHECK(false); }
+    /// Why numbers of an update could not be had, where that happened; what was answered is then meaningless.
+    [[nodiscard]] const std::optional<base::Error>& fault() const { return fault_; }
 
 private:
     [[nodiscard]] const program::TensorInfo& tensor_of(const Source& source) const {
@@ -113,8 +122,16 @@ private:
                                           : is_outer        ? arrays_.base_outer
                                                             : arrays_.base_parameters);
     }
-    [[nodiscard]] std::span<const std::int64_t> update_part(const Source& source) const {
-        return part_of(tensor_of(source), arrays_.merged[source.array].update);
+    // Valid until the next call: of packed updates one tensor's numbers are decoded at a time.
+    std::span<const std::int64_t> numbers_of(const Source& source, std::uint64_t first, std::uint64_t count) {
+        auto numbers = arrays_.merged[source.array].numbers.part(first, count, room_);
+        if (numbers.ok()) return *numbers;
+        fault_ = numbers.error();
+        room_.assign(count, 0);
+        return room_;
+    }
+    std::span<const std::int64_t> update_part(const Source& source) {
+        return numbers_of(source, tensor_of(source).offset, tensor_of(source).size());
     }
     // Without trees: the updates of many slots would need many.
     [[nodiscard]] base::Hash256 root_of(const Source& source) {
@@ -125,6 +142,8 @@ private:
     }
 
     const ArraysAtHand& arrays_;
+    std::vector<std::int64_t> room_;
+    std::optional<base::Error> fault_;
     std::map<std::uint64_t, StoredTree> trees_;
     std::map<std::uint64_t, StoredTree> above_;
     std::map<std::uint32_t, StoredTree> components_;
@@ -152,11 +171,17 @@ public:
             facts_.unit = dispute::ArrayUnit::kMergedParameters;
         if (question.subject == ArraySubject::kMergedOuter) facts_.unit = dispute::ArrayUnit::kMergedOuter;
         if (question.subject == ArraySubject::kUpdate) return;
-        for (const program::Contribution& one : arrays.merged)
-            facts_.slots.push_back({one.update, one.weight, one.clip});
+        for (const MergedUpdate& one : arrays.merged) facts_.slots.push_back({{}, one.weight, one.clip});
     }
 
     base::Outcome<DisputeAnswer> answer() {
+        auto found = found_answer();
+        if (memory_.fault()) return base::failed(*memory_.fault());
+        return found;
+    }
+
+private:
+    base::Outcome<DisputeAnswer> found_answer() {
         if (question_.subject == ArraySubject::kClip) return of_clip();
         if (question_.level == ArrayLevel::kTensors) return tensors();
         if (question_.level == ArrayLevel::kDivergence) return divergence();
@@ -172,7 +197,6 @@ public:
         return DisputeAnswer{{}, dispute::make_witness(facts_, at, memory_, partials, tree)};
     }
 
-private:
     [[nodiscard]] StoredTree tree_of(std::uint32_t tensor) const {
         const program::TensorInfo& info = arrays_.tensors[tensor];
         return question_.subject == ArraySubject::kUpdate

@@ -9,6 +9,7 @@
 #include "contracts/dispute/question.hpp"
 #include "contracts/program/state_root.hpp"
 #include "trainer/step/device.hpp"
+#include "trainer/step/update_numbers.hpp"
 
 namespace assay::trainer {
 
@@ -21,9 +22,9 @@ struct ArraysAtHand {
     std::span<const float> base_parameters;
     std::span<const float> base_outer;
     std::span<const float> end_parameters;
-    program::StateRoots base;                   ///< roots of the round's base
-    program::StateRoots end;                    ///< roots of the slot's last boundary
-    std::vector<program::Contribution> merged;  ///< of a merge, its updates; of a clip, its one update
+    program::StateRoots base;          ///< roots of the round's base
+    program::StateRoots end;           ///< roots of the slot's last boundary
+    std::vector<MergedUpdate> merged;  ///< of a merge, its updates; of a clip, its one update
     /// The result: the update, empty when it has a number that is out of range, or the arrays of the merge.
     std::span<const std::int64_t> update;
     std::span<const float> merged_parameters, merged_outer;
@@ -32,7 +33,8 @@ struct ArraysAtHand {
 
 /// Answers the question. A row of an update that is not, or of a merge that is not finite, says where
 /// (DisputeAnswer::diverges). kUsage when there is no such row or place; kRejected when the question asks for
-/// a divergence and there is none, or for partials of an update that is not.
+/// a divergence and there is none, or for partials of an update that is not; kVerification as of
+/// UpdateNumbers::part.
 base::Outcome<dispute::DisputeAnswer> answer_array(const ArraysAtHand& arrays,
                                                    const dispute::ArrayQuestion& question);
 

@@ -251,48 +251,6 @@ base::Hash256 JobRunner::update_root(const Update& update) const {
     return impl_->device->update_root(impl_->tensors, update.values).value();
 }
 
-base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const AcceptedUpdate> accepted) {
-    constexpr std::size_t kMaxUpdates = 1024;
-    const bool fits = base.parameters.size() == impl_->parameters &&
-                      base.outer_momentum.size() == impl_->parameters && accepted.size() <= kMaxUpdates;
-    const bool each_fits = std::all_of(accepted.begin(), accepted.end(), [&](const AcceptedUpdate& one) {
-        return one.update != nullptr && one.update->values.size() == impl_->parameters &&
-               arithmetic::is_in_range({one.update->values, one.weight, one.clip});
-    });
-    if (!fits || !each_fits) {
-        return base::fail(ErrorKind::kFailure, "merge: a base state or update is not one of this job",
-                          "fetch the files that the ledger names for the round");
-    }
-    BaseState next = base;
-    next.step = base.step + impl_->spec.train.inner_steps;
-    if (accepted.empty()) return next;
-    std::vector<program::Contribution> contributions;
-    for (const AcceptedUpdate& one : accepted)
-        contributions.push_back({one.update->values, one.weight, one.clip});
-    ASSAY_TRY(impl_->device->check());
-    ASSAY_ASSIGN(const bool finite, impl_->merge(contributions, next));
-    ASSAY_TRY(impl_->device->check());
-    if (!finite) {
-        return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
-                          "lower outer_learning_rate or learning_rate in the job");
-    }
-    return next;
-}
-
-base::Outcome<bool> JobRunner::Impl::merge(std::span<const program::Contribution> contributions,
-                                           BaseState& next) {
-    try {
-        Adopted parameter_array(*device, next.parameters, Adoption::kStreamed);
-        Adopted outer_momentum(*device, next.outer_momentum, Adoption::kStreamed);
-        auto finite = device->merge(law, contributions, parameter_array.array(), outer_momentum.array());
-        parameter_array.sync();
-        outer_momentum.sync();
-        return finite;
-    } catch (const std::bad_alloc& problem) {
-        return memory_error(problem, kTrainingStep);
-    }
-}
-
 base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters, TokenView tokens,
                                               std::uint64_t max_sequences, const Watch& watch) {
     std::uint64_t count = program::sequence_count(tokens.tokens.size(), impl_->spec.model.context);

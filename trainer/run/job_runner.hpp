@@ -23,6 +23,7 @@
 #include "trainer/devices/devices.hpp"
 #include "trainer/run/state.hpp"
 #include "trainer/run/token_view.hpp"
+#include "trainer/step/update_numbers.hpp"
 
 namespace assay::trainer {
 
@@ -47,7 +48,7 @@ struct Watch {
     /// Called while the device has nothing to do: after each step and at the end of each segment. The work
     /// goes on when it returns, so a limit on how much is computed waits here.
     std::function<void()> rest;
-    /// Called before each micro-batch of an evaluation.
+    /// Called before each micro-batch of an evaluation, and between the parts of a merge.
     std::function<void()> batch;
     void pause() const {
         if (rest) rest();
@@ -134,6 +135,8 @@ struct AcceptedUpdate {
     std::uint64_t weight = 1;  ///< 1 … 2^32
     const Update* update = nullptr;
     std::uint32_t clip = arithmetic::kWholeClip;  ///< program::update_clip of the update
+    /// In place of `update`: the same numbers where they are not in memory.
+    std::optional<UpdateNumbers> packed = std::nullopt;
 };
 
 struct Evaluation {
@@ -250,9 +253,11 @@ public:
         program::StateRoots end_roots = {};             ///< of `end`
         std::span<const AcceptedUpdate> accepted = {};  ///< of a merge or a clip
     };
-    /// Answers a question about such an array. kRejected when there is no such array, or no divergence.
+    /// Answers a question about such an array. kRejected when there is no such array, or no divergence;
+    /// otherwise as merge(). Of packed updates a part of each is in memory at a time.
     base::Outcome<dispute::DisputeAnswer> answer(const ArrayInputs& inputs,
-                                                 const dispute::ArrayQuestion& question);
+                                                 const dispute::ArrayQuestion& question,
+                                                 const Watch& watch = {});
     /// Returns the state before step question.at.step, with the question's fault. `start` is as for answer().
     base::Outcome<SlotState> state_before(SlotState start, const dispute::Question& question,
                                           const Watch& watch);
@@ -263,8 +268,13 @@ public:
     base::Outcome<std::optional<Update>> finalise(const BaseState& base, const SlotState& end);
 
     /// θ_{r+1} from θ_r and the accepted updates, in any order. Without updates only the step count changes.
-    /// kRejected when the merged state is not finite; that is a result, too (it diverged).
-    base::Outcome<BaseState> merge(const BaseState& base, std::span<const AcceptedUpdate> accepted);
+    /// kRejected when the merged state is not finite; that is a result, too (it diverged). kVerification when
+    /// a packed update is none any more, kInterrupted when cancelled. Takes no memory that grows with the
+    /// slots but a part of each packed update (numbers_at_a_time).
+    base::Outcome<BaseState> merge(BaseState base, std::span<const AcceptedUpdate> accepted,
+                                   const Watch& watch = {});
+    /// The functions and settings of the job's strategy.
+    [[nodiscard]] const RoundLaw& law() const;
 
     /// Mean loss over the first `max_sequences` sequences of `tokens` (0: all). It depends only on the
     /// parameters and those tokens. kRejected when it or a parameter is not finite.

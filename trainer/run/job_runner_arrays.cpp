@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobRunner: answers to a dispute's questions about an update, a merge or a clip.
-#include <algorithm>
-
 #include "contracts/program/round_law.hpp"
 #include "trainer/dispute/array_answer.hpp"
 #include "trainer/run/job_runner.hpp"
@@ -15,7 +13,8 @@ using dispute::ArrayQuestion;
 using dispute::ArraySubject;
 using dispute::DisputeAnswer;
 
-base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const ArrayQuestion& question) {
+base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const ArrayQuestion& question,
+                                               const Watch& watch) {
     Impl& impl = *impl_;
     const bool is_clip = question.subject == ArraySubject::kClip;
     const bool is_update = question.subject == ArraySubject::kUpdate;
@@ -30,13 +29,7 @@ base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const 
                       .device = *impl.device,
                       .bound = impl.spec.train.max_update_norm.value(),
                       .end = inputs.end_roots};
-    for (const AcceptedUpdate& one : inputs.accepted) {
-        if (one.update == nullptr || one.update->values.size() != impl.parameters)
-            return base::fail(ErrorKind::kUsage, "an update is of another job");
-        if (!arithmetic::is_in_range({one.update->values, one.weight, one.clip}))
-            return base::fail(ErrorKind::kUsage, "the weight or the clip of an update is out of range");
-        hand.merged.push_back({one.update->values, one.weight, one.clip});
-    }
+    ASSAY_ASSIGN(hand.merged, impl.merged_updates(inputs.accepted));
     if (is_clip) return answer_array(hand, question);
     hand.base_parameters = inputs.base->parameters;
     hand.base_outer = inputs.base->outer_momentum;
@@ -50,7 +43,7 @@ base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const 
     }
     BaseState merged = *inputs.base;
     ASSAY_TRY(impl.device->check());
-    ASSAY_ASSIGN(hand.is_finite, impl.merge(hand.merged, merged));
+    ASSAY_ASSIGN(hand.is_finite, impl.merge(hand.merged, merged, watch));
     ASSAY_TRY(impl.device->check());
     hand.merged_parameters = merged.parameters;
     hand.merged_outer = merged.outer_momentum;

@@ -43,7 +43,10 @@ struct JobRunner::Impl {
                                                DeviceView second_moment, const SlotState& state);
     /// The work of JobRunner::finalise and merge, on arrays that it adopts.
     base::Outcome<std::optional<Update>> finalise(std::span<const float> start, std::span<const float> end);
-    base::Outcome<bool> merge(std::span<const program::Contribution> contributions, BaseState& next);
+    /// The updates of a merge; kUsage when one is not of this job.
+    base::Outcome<std::vector<MergedUpdate>> merged_updates(std::span<const AcceptedUpdate> accepted) const;
+    /// Merges into `next`, part by part. Returns whether all its numbers are finite.
+    base::Outcome<bool> merge(std::span<const MergedUpdate> updates, BaseState& next, const Watch& watch);
     /// Evaluates over the sequences with these numbers, in this order.
     base::Outcome<Evaluation> evaluate(std::span<const float> given, TokenView from,
                                        std::span<const std::uint64_t> sequences, const Watch& watch);

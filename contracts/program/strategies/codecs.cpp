@@ -99,4 +99,10 @@ constexpr UpdateCodec kHalfCodec{.word = "fp16",
                                  .pack = pack_half,
                                  .decode = decode_half};
 
+std::uint64_t packed_width(const UpdateCodec& codec) {
+    if (codec.decode == decode_int64) return most_int64(1);
+    if (codec.decode == decode_half) return most_half(1);
+    return 0;
+}
+
 }  // namespace assay::program

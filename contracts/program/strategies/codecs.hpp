@@ -12,4 +12,9 @@ extern const UpdateCodec kInt64Codec;
 /// exactly a whole number at 2^sum_exponent.
 extern const UpdateCodec kHalfCodec;
 
+/// Bytes of each number in the codec's packed form, where number i begins at i times that and decodes by
+/// itself, so that a part of an update can be decoded alone. 0 for a codec whose packed form is read as a
+/// whole.
+std::uint64_t packed_width(const UpdateCodec& codec);
+
 }  // namespace assay::program

@@ -16,6 +16,7 @@
 #include "contracts/program/state_head.hpp"
 #include "node/worker/program/drill.hpp"
 #include "node/worker/program/request_files.hpp"
+#include "node/worker/program/request_updates.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/run/state_bytes.hpp"
 
@@ -408,10 +409,8 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
 }
 
 Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& context) {
-    ASSAY_ASSIGN(const auto base, base_of(request.round, context));
-    std::vector<trainer::Update> updates;
-    updates.reserve(request.accepted.size());
-    std::vector<trainer::AcceptedUpdate> accepted;
+    ASSAY_ASSIGN(auto base, base_of(request.round, context));
+    RequestUpdates updates(*runner_);
     for (std::size_t i = 0; i < request.accepted.size(); ++i) {
         const frames::Merge::Entry& entry = request.accepted[i];
         ASSAY_TRY(check_place(request.round, entry.slot));
@@ -419,24 +418,15 @@ Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& c
             return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
         }
         ASSAY_TRY(check_share(entry.weight, 0));
-        ASSAY_ASSIGN(auto update,
-                     read_bulk(context.bulk[i + 1], runner_->parameter_count(), update_decoder()));
-        if (runner_->update_root(update) != entry.update_root) {
-            return refuse(RefusalReason::kBadBytes, "the update of slot " + std::to_string(entry.slot) +
-                                                        " is not the accepted one (root " +
-                                                        entry.update_root.brief() + ")");
-        }
-        updates.push_back(std::move(update));
-        const std::uint32_t clip = program::update_clip(runner_->spec(), updates.back().values);
-        accepted.push_back({entry.slot, entry.weight, &updates.back(), clip});
+        ASSAY_TRY(updates.add(context.bulk[i + 1], {entry.slot, entry.weight, entry.update_root}));
         context.pulse();
     }
-    const auto merged = runner_->merge(base, accepted);
+    const auto merged = runner_->merge(std::move(base), updates.accepted(), context.pulsing_watch());
     if (!merged.ok()) return refuse_work(merged.error());
     ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(*merged)));
     frames::BaseStateFrame answer{.root = runner_->base_root(*merged)};
     if (runner_->spec().has_norm_bound()) {
-        for (const trainer::AcceptedUpdate& one : accepted) answer.clips.push_back(one.clip);
+        for (const trainer::AcceptedUpdate& one : updates.accepted()) answer.clips.push_back(one.clip);
     }
     return WorkerAnswer{std::move(answer), {std::move(file)}};
 }

@@ -7,6 +7,7 @@
 #include "contracts/program/state_root.hpp"
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/request_files.hpp"
+#include "node/worker/program/request_updates.hpp"
 
 namespace assay::verifier {
 
@@ -117,26 +118,20 @@ Answered WorkerJob::answer(const frames::DescendArray& request, const RequestCon
     if (context.bulk.size() != at + request.merged.size()) {
         return refuse(RefusalReason::kBadRequest, "there is not an update for each entry");
     }
-    std::vector<trainer::Update> updates;
-    updates.reserve(request.merged.size());
-    std::vector<trainer::AcceptedUpdate> accepted;
+    RequestUpdates updates(*runner_);
     for (std::size_t i = 0; i < request.merged.size(); ++i) {
         const frames::DescendArray::Entry& entry = request.merged[i];
         ASSAY_TRY(check_place(request.round, entry.slot));
         if (i > 0 && entry.slot <= request.merged[i - 1].slot)
             return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
         ASSAY_TRY(check_share(entry.weight, entry.clip));
-        ASSAY_ASSIGN(auto update,
-                     read_bulk(context.bulk[at + i], runner_->parameter_count(), update_decoder()));
-        if (runner_->update_root(update) != entry.update_root) {
-            return refuse(RefusalReason::kBadBytes, "the update of slot " + std::to_string(entry.slot) +
-                                                        " has not root " + entry.update_root.brief());
-        }
-        updates.push_back(std::move(update));
-        accepted.push_back({entry.slot, entry.weight, &updates.back(), entry.clip});
+        ASSAY_TRY(
+            updates.add(context.bulk[at + i], {entry.slot, entry.weight, entry.update_root, entry.clip}));
         context.pulse();
     }
-    auto found = runner_->answer({base ? &*base : nullptr, nullptr, {}, accepted}, request.question);
+    const trainer::Watch watch = context.pulsing_watch();
+    auto found =
+        runner_->answer({base ? &*base : nullptr, nullptr, {}, updates.accepted()}, request.question, watch);
     if (!found.ok()) return refuse_answer(found.error());
     return WorkerAnswer{frames::Descended{std::move(found).value(), 0}, {}};
 }

@@ -9,6 +9,7 @@
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/spec_check.hpp"
+#include "contracts/program/strategies/codecs.hpp"
 #include "contracts/program/tensors.hpp"
 #include "tests/contracts/program/tiny.hpp"
 #include "tests/support/catch.hpp"
@@ -146,6 +147,15 @@ TEST_CASE("what a codec packs it reads again, and a root covers the same numbers
             RC_ASSERT(codec.pack(kSettings, back, again) == bytes.size());
             RC_ASSERT(again == bytes);
         });
+        // A part of the packed form is that part of the numbers.
+        const std::uint64_t width = packed_width(codec);
+        REQUIRE(width * update.size() == packed.size());
+        for (const std::size_t first : {0U, 1U, 97U}) {
+            std::vector<std::int64_t> part(update.size() - first - 1);
+            REQUIRE_FALSE(
+                codec.decode(kSettings, std::span(packed).subspan(first * width, part.size() * width), part));
+            CHECK(std::equal(part.begin(), part.end(), update.begin() + static_cast<std::ptrdiff_t>(first)));
+        }
         packed.pop_back();
         CHECK(codec.decode(kSettings, packed, back) == PackedFault::kLength);
     }
