@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/processes/role_worker.hpp"
 
+#include <set>
+
 #include "node/runtime/log.hpp"
 #include "node/worker/worker_report.hpp"
 
@@ -9,11 +11,26 @@ namespace assay::node {
 namespace {
 // As the worker's answers name it.
 std::string named(const std::string& device) { return device.empty() ? "cpu" : device; }
+
+// An operator who is not told takes a worker for more confined than it is. Devices lack the same things
+// mostly.
+void tell_lacks(const WorkerOptions& worker, const std::vector<std::string>& devices) {
+    std::set<std::string> told;
+    for (const std::string& device : devices) {
+        WorkerOptions one = worker;
+        one.device = device;
+        const auto lacks = list_lacks(one);
+        if (!lacks.ok()) continue;  // such a worker does not start, and says why
+        for (const base::Error& lack : *lacks)
+            if (told.insert(lack.what).second) log_warn(lack.what + "; " + lack.fix);
+    }
+}
 }  // namespace
 
 base::Outcome<std::unique_ptr<RoleWorker>> RoleWorker::start(const WorkerOptions& worker,
                                                              const std::vector<std::string>& devices) {
     std::unique_ptr<RoleWorker> role(new RoleWorker(worker));
+    tell_lacks(worker, devices.empty() ? std::vector{worker.device} : devices);
     if (devices.size() > 1) {
         ASSAY_ASSIGN(
             auto fleet,

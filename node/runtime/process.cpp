@@ -61,14 +61,26 @@ StartPlan make_plan(const ProcessOptions& options) {
     _exit(127);
 }
 
+// Nothing to read. Closed where it lies elsewhere: a source of a number that the child gets lies above all.
+bool read_nothing() {
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0) return false;
+    if (nothing == STDIN_FILENO) return true;
+    const bool put = dup2(nothing, STDIN_FILENO) >= 0;
+    close(nothing);
+    return put;
+}
+
 [[noreturn]] void become(const StartPlan& plan, int report) {
-    setpgid(0, 0);
+    // A session of its own is a group of its own, and has no terminal into which the child could type.
+    if (setsid() < 0) child_fails(report, errno);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan.parent) _exit(127);  // the parent died before the line above
     sigset_t none;
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, nullptr);
     for (const int number : {SIGPIPE, SIGINT, SIGTERM}) signal(number, SIG_DFL);
+    if (!read_nothing()) child_fails(report, errno);
     if (plan.out >= 0 && dup2(plan.out, STDOUT_FILENO) < 0) child_fails(report, errno);
     if (plan.err >= 0 && dup2(plan.err, STDERR_FILENO) < 0) child_fails(report, errno);
     int top = STDERR_FILENO;
@@ -174,9 +186,9 @@ base::Outcome<Process> Process::spawn(const ProcessOptions& options) {
     close(report);
     if (pid < 0)
         return fail(ErrorKind::kFailure, std::string("cannot start a process: ") + std::strerror(fork_error));
-    setpgid(pid, pid);  // whoever comes first, the child or we
     Process process(pid);
-    // The child's exec closes the last write end: end of file is success, a number is why it failed.
+    // The child's exec closes the last write end: end of file is success, a number is why it failed. Whoever
+    // signals its group comes after this, and so after its setsid.
     int reason = 0;
     ssize_t got = 0;
     do {

@@ -21,7 +21,8 @@ struct ProcessOptions {
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours
     std::optional<std::filesystem::path> stdout_file;              ///< output is appended; nothing: inherited
     std::optional<std::filesystem::path> stderr_file;              ///< may be the same file
-    /// Descriptors the child gets: {ours, number in the child}. All others are closed in the child.
+    /// Descriptors the child gets: {ours, number in the child}. All others are closed in the child, and
+    /// without one for number 0 it reads /dev/null.
     std::vector<std::pair<int, int>> descriptors;
 };
 
@@ -39,10 +40,9 @@ std::string to_text(const ExitStatus& status);
 /// codes that name no kind.
 base::ErrorKind error_kind(const ExitStatus& status);
 
-/// A running child. It is killed when this object is destroyed, unless it was abandoned, or when the parent
-/// dies. PR_SET_PDEATHSIG sees
-/// to the latter, and also kills the child when the thread that spawned it ends, so spawn from the main
-/// thread. Move-only, not thread-safe.
+/// A running child, in a session of its own without a terminal. It is killed when this object is destroyed,
+/// unless it was abandoned, or when the parent dies. PR_SET_PDEATHSIG sees to the latter, and also kills the
+/// child when the thread that spawned it ends, so spawn from the main thread. Move-only, not thread-safe.
 class Process {
 public:
     /// kNotFound when there is no such program; kFailure when it cannot be started.

@@ -96,13 +96,26 @@ std::optional<base::Error> missing_of(const std::string& what, const std::string
     return base::Error{ErrorKind::kPreflight, what, fix};
 }
 
+base::Failed<base::Error> other_words(const std::string& what) {
+    return fail(ErrorKind::kFailure, "the worker lists " + what + " in other words than this program reads",
+                "assay and assay-worker must come from the same build");
+}
+
+/// The error that a worker told before it ended; nothing when it told none.
+std::optional<base::Error> told_by(const WorkerRun& run) {
+    constexpr std::string_view kBegin = "assay-worker: ";
+    std::istringstream err(run.err);
+    std::string what, fix;
+    std::getline(err, what);
+    std::getline(err, fix);
+    if (run.ended.signal != 0 || !what.starts_with(kBegin)) return std::nullopt;
+    return base::Error{error_kind(run.ended), what.substr(kBegin.size()), fix};
+}
+
 }  // namespace
 
 base::Outcome<CardReport> parse_cards(const std::string& lines) {
-    const auto wrong = [] {
-        return fail(ErrorKind::kFailure, "the worker lists cards in other words than this program reads",
-                    "assay and assay-worker must come from the same build");
-    };
+    const auto wrong = [] { return other_words("cards"); };
     std::istringstream text(lines);
     std::string line;
     CardReport report;
@@ -139,6 +152,22 @@ base::Outcome<CardReport> list_cards(const WorkerOptions& options) {
                 "look at the driver with nvidia-smi");
 }
 
+base::Outcome<std::vector<base::Error>> list_lacks(const WorkerOptions& options) {
+    ASSAY_ASSIGN(const WorkerRun run, run_worker(options, {"--confinement"}, {}, kSelfTestPatience));
+    if (auto told = told_by(run)) return base::failed(*std::move(told));
+    std::vector<base::Error> lacks;
+    std::istringstream text(run.out);
+    for (std::string line; run.ended.success() && std::getline(text, line);) {
+        const auto fields = fields_of(line);
+        if (fields.size() != 2) return other_words("what it lacks of its confinement");
+        lacks.push_back({ErrorKind::kPreflight, fields[0], fields[1]});
+    }
+    if (run.ended.success()) return lacks;
+    return fail(ErrorKind::kPreflight,
+                "the worker ends with " + to_text(run.ended) + " as it confines itself",
+                "assay and assay-worker must come from the same build");
+}
+
 base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const std::stop_token& stop,
                                             std::chrono::milliseconds patience) {
     ASSAY_ASSIGN(const WorkerRun run, run_worker(options, {"--self-test"}, stop, patience));
@@ -154,13 +183,7 @@ base::Outcome<SelfTestReport> run_self_test(const WorkerOptions& options, const 
         std::getline(out >> std::ws, report.differs);
         return report;
     }
-    constexpr std::string_view kBegin = "assay-worker: ";
-    std::istringstream err(run.err);
-    std::string what, fix;
-    std::getline(err, what);
-    std::getline(err, fix);
-    if (run.ended.signal == 0 && what.starts_with(kBegin))
-        return fail(error_kind(run.ended), what.substr(kBegin.size()), fix);
+    if (auto told = told_by(run)) return base::failed(*std::move(told));
     return fail(ErrorKind::kPreflight, "the worker's self-test ends with " + to_text(run.ended),
                 "test this machine's memory and processor, and the device's driver");
 }

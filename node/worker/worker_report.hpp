@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives doctor and the choice of devices what assay-worker reports about this machine when it runs by itself:
-// its NVIDIA cards, and the result of a device's self-test. Only that child loads a driver's library, never a
-// process that holds keys.
+// its NVIDIA cards, the result of a device's self-test, and what a worker lacks of its confinement. Only that
+// child loads a driver's library, never a process that holds keys.
 #pragma once
 
 #include <chrono>
@@ -37,6 +37,11 @@ struct CardReport {
 base::Outcome<CardReport> list_cards(const WorkerOptions& options);
 /// Parses what the program prints.
 base::Outcome<CardReport> parse_cards(const std::string& lines);
+
+/// What this machine refuses of the confinement of a worker on `options.device`, each with its fix; nothing:
+/// the worker is confined whole. Errors: the worker's own when it cannot confine itself at all; kFailure when
+/// it prints something else.
+base::Outcome<std::vector<base::Error>> list_lacks(const WorkerOptions& options);
 
 /// Default patience with a self-test, which takes seconds on a slow processor.
 inline constexpr std::chrono::minutes kSelfTestPatience{5};

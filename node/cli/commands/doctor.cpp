@@ -130,6 +130,7 @@ base::Outcome<void> examine(const Context& context, const std::string& device) {
     std::vector<Check> checks = {
         check_targets(targets),     check_threads(), check_memory(),          check_disk(context.home()),
         check_home(context.home()), check_clock(),   check_worker(self_test), check_node(context.client())};
+    if (self_test) checks.push_back(check_confinement(""));
     checks.insert(checks.end(), devices.checks.begin(), devices.checks.end());
     std::size_t problems = 0;
     for (const Check& check : checks) problems += check.ok ? 0 : 1;
@@ -146,7 +147,7 @@ base::Outcome<void> examine(const Context& context, const std::string& device) {
             context.out << (check.ok ? "ok       " : "PROBLEM  ") << check.name << ": " << check.found
                         << '\n';
             if (!check.fix.empty())
-                context.out << (check.ok ? "         to use it: " : "         fix: ") << check.fix << '\n';
+                context.out << (check.ok ? "         to have it: " : "         fix: ") << check.fix << '\n';
         }
     }
     if (problems == 0) return {};

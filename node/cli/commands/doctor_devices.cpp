@@ -44,6 +44,22 @@ DoctorCheck check_driver(const CardReport& report, bool needed) {
 
 }  // namespace
 
+DoctorCheck check_confinement(const std::string& device) {
+    const std::string name = "confinement";
+    const std::string where = device.empty() ? "" : device + ": ";
+    WorkerOptions worker;
+    worker.device = device;
+    const auto lacks = list_lacks(worker);
+    if (!lacks.ok()) return {name, false, where + lacks.error().what, lacks.error().fix};
+    DoctorCheck check{name, true, "", ""};
+    for (const base::Error& lack : *lacks) {
+        check.found += (check.found.empty() ? where : "; ") + lack.what;
+        check.fix += (check.fix.empty() ? "" : "; ") + lack.fix;
+    }
+    if (lacks->empty()) check.found = where + "the kernel refuses nothing of a worker's confinement";
+    return check;
+}
+
 base::Outcome<DoctorDevices> examine_devices(const std::string& wanted) {
     DoctorDevices all;
     std::set<std::string> named;
@@ -74,6 +90,7 @@ base::Outcome<DoctorDevices> examine_devices(const std::string& wanted) {
             all.checks.push_back({card.device, !must, what + card.missing->what, card.missing->fix});
         } else {
             all.checks.push_back(test_device(card.device, what, &all.cards.back()));
+            all.checks.push_back(check_confinement(card.device));
         }
         named.erase(card.device);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay doctor` its checks of devices: NVIDIA's driver, each card, and the result of its self-test.
+// Gives `assay doctor` its checks of devices: NVIDIA's driver, each card, the result of its
+// self-test, and how a worker on it is confined.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,10 @@ struct DoctorDevices {
     std::vector<DoctorCheck> checks;
     std::vector<DoctorCard> cards;
 };
+
+/// What this machine refuses of a worker's confinement on this device. Informs only: what a worker computes
+/// is the same without it.
+DoctorCheck check_confinement(const std::string& device);
 
 /// Checks devices. Each one that `wanted` names (--device; empty: none in particular) must be there and
 /// sound. Other cards must be sound if this build has kernels for them; a build without kernels tells what it

@@ -19,6 +19,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "node/worker/program/call_filter.hpp"
+
 namespace assay::worker {
 
 using base::ErrorKind;
@@ -45,7 +47,20 @@ constexpr std::uint64_t kRefer = 1ULL << 13;
 constexpr std::uint64_t kTruncate = 1ULL << 14;
 constexpr std::uint64_t kDeviceIoctl = 1ULL << 15;
 constexpr int kTruncateVersion = 3;
+constexpr int kNetworkVersion = 4;
 constexpr int kIoctlVersion = 5;
+constexpr int kScopeVersion = 6;
+// TCP's bind and connect; abstract Unix sockets and signals of processes outside.
+constexpr std::uint64_t kNetworkRights = (1ULL << 2) - 1;
+constexpr std::uint64_t kScopes = (1ULL << 2) - 1;
+
+// landlock_ruleset_attr as the latest of these versions has it. An older kernel takes it while what it does
+// not know is zero.
+struct LandlockRights {
+    std::uint64_t files = 0;
+    std::uint64_t network = 0;
+    std::uint64_t scopes = 0;
+};
 
 int landlock_version() {
     return static_cast<int>(
@@ -53,11 +68,13 @@ int landlock_version() {
 }
 
 // All of them: what no rule grants is refused.
-std::uint64_t rights_of(int version) {
-    std::uint64_t rights = kFirstRights;
-    if (version >= 2) rights |= kRefer;
-    if (version >= kTruncateVersion) rights |= kTruncate;
-    if (version >= kIoctlVersion) rights |= kDeviceIoctl;
+LandlockRights rights_of(int version) {
+    LandlockRights rights{kFirstRights, 0, 0};
+    if (version >= 2) rights.files |= kRefer;
+    if (version >= kTruncateVersion) rights.files |= kTruncate;
+    if (version >= kNetworkVersion) rights.network = kNetworkRights;
+    if (version >= kIoctlVersion) rights.files |= kDeviceIoctl;
+    if (version >= kScopeVersion) rights.scopes = kScopes;
     return rights;
 }
 
@@ -88,14 +105,12 @@ std::string add_rule(int rules, std::uint64_t rights, const FileRule& rule) {
 std::string hold_to(const std::vector<FileRule>& files) {
     const int version = landlock_version();
     if (version < 1) return {};
-    landlock_ruleset_attr attributes{};
-    attributes.handled_access_fs = rights_of(version);
-    const int rules = static_cast<int>(
-        ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0));
+    const LandlockRights rights = rights_of(version);
+    const int rules = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &rights, sizeof rights, 0));
     if (rules < 0) return "a set of rules of Landlock";
     std::string refused;
     for (const FileRule& rule : files) {
-        if (refused.empty()) refused = add_rule(rules, attributes.handled_access_fs, rule);
+        if (refused.empty()) refused = add_rule(rules, rights.files, rule);
     }
     if (refused.empty() && ::syscall(SYS_landlock_restrict_self, rules, 0) != 0)
         refused = "Landlock's restriction of this process";
@@ -142,9 +157,13 @@ std::vector<FileRule> file_rules(std::string_view device, const std::filesystem:
     return rules;
 }
 
+CallFilter call_filter(std::string_view device) {
+    return device.starts_with("cuda:") ? CallFilter::kNone : CallFilter::kWorker;
+}
+
 bool has_file_rules() { return landlock_version() >= 1; }
 
-Outcome<void> confine(int socket, const std::vector<FileRule>& files) {
+Outcome<Confinement> confine(int socket, const std::vector<FileRule>& files, CallFilter filter) {
     const auto refused = [](const std::string& what) {
         return fail(
             ErrorKind::kFailure,
@@ -152,16 +171,44 @@ Outcome<void> confine(int socket, const std::vector<FileRule>& files) {
             "start it outside of whatever sandbox refuses that (a filter of system calls, or more than "
             "16 of Landlock's restrictions one in another)");
     };
+    Confinement held;
+    held.filter = filter;
+    held.has_file_rules = has_file_rules();
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return refused("PR_SET_NO_NEW_PRIVS");
     const rlimit none{0, 0};
     if (::setrlimit(RLIMIT_CORE, &none) != 0) return refused("RLIMIT_CORE");
     close_all_but(socket);
     // Containers often forbid user namespaces; the worker has no use for the network either way.
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) errno = 0;
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) held.network_refused = errno;
     if (const std::string what = hold_to(files); !what.empty()) return refused(what);
-    // Last: a change of credentials clears it.
+    // Behind these: a change of credentials clears it, and the filter refuses what they need.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return refused("PR_SET_PDEATHSIG");
-    return {};
+    if (filter == CallFilter::kWorker) held.filter_refused = hold_to_calls(worker_call_rules());
+    return held;
+}
+
+std::vector<base::Error> lacks_of(const Confinement& held) {
+    std::vector<base::Error> lacks;
+    const auto lack = [&](const std::string& what, const std::string& fix) {
+        lacks.push_back({ErrorKind::kPreflight, what, fix});
+    };
+    const bool filtered = held.filter == CallFilter::kWorker && held.filter_refused == 0;
+    const auto why = [](int number) { return " (" + std::string(std::strerror(number)) + ")"; };
+    if (held.network_refused != 0 && !filtered)
+        lack("a worker that is taken over reaches the network: the kernel refuses it a network namespace" +
+                 why(held.network_refused),
+             "let ordinary processes have user namespaces; a container's filter of calls must allow unshare");
+    if (held.filter_refused != 0)
+        lack(
+            "a worker that is taken over reaches sockets that have a path, such as ssh-agent's and Docker's: "
+            "the kernel refuses it a filter of calls" +
+                why(held.filter_refused),
+            "use a kernel with CONFIG_SECCOMP_FILTER, and a sandbox that allows seccomp");
+    if (!held.has_file_rules)
+        lack("a worker that is taken over opens its user's files: this kernel has no Landlock",
+             "use Linux 5.13 or later with landlock among its security modules (lsm=), and a sandbox that "
+             "allows its calls");
+    return lacks;
 }
 
 }  // namespace assay::worker

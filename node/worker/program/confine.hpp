@@ -31,12 +31,32 @@ struct FileRule {
 /// tests.
 std::vector<FileRule> file_rules(std::string_view device, const std::filesystem::path& dev = "/dev");
 
+/// Which system calls a worker is held to. A card's driver has a life of its own, and gets no filter.
+enum class CallFilter {
+    kNone,
+    kWorker,  ///< worker_call_rules()
+};
+CallFilter call_filter(std::string_view device);
+
+/// What became of the parts of a confinement that a kernel or a sandbox may refuse.
+struct Confinement {
+    int network_refused = 0;  ///< why it has no network namespace of its own (errno); 0: it has
+    int filter_refused = 0;   ///< why it has no filter of calls (errno); 0: it has, or none was asked for
+    CallFilter filter = CallFilter::kNone;  ///< that was asked for
+    bool has_file_rules = false;
+};
+
 /// Confines this process: it dies with the parent; exec gives it no new privileges; it writes no core files
 /// (they would hold a buyer's data); it keeps no descriptors except 0, 1, 2 and `socket`. If the kernel lets
 /// an ordinary process have one, it gets a network namespace without interfaces. If the kernel has Landlock,
-/// it can open only `files` and run no program. REQUIRES a single-threaded process. Fails only if a step
-/// fails that every Linux allows.
-base::Outcome<void> confine(int socket, const std::vector<FileRule>& files);
+/// it can open only `files` and run no program, and has no TCP and no abstract Unix socket where Landlock
+/// knows them (6.7, 6.12). With a `filter` it makes no socket, connects none, runs nothing, traces and
+/// signals nobody else. REQUIRES a single-threaded process. Fails only if a step fails that every Linux
+/// allows.
+base::Outcome<Confinement> confine(int socket, const std::vector<FileRule>& files, CallFilter filter);
+
+/// What a worker could do because a part was refused, each with what to do about it.
+std::vector<base::Error> lacks_of(const Confinement& held);
 
 /// Whether this kernel enforces file rules.
 bool has_file_rules();

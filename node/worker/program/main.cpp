@@ -61,10 +61,10 @@ base::Outcome<verifier::WorkerServerOptions> open_options(const std::string& dev
 // The number of a descriptor that is there in any case: nothing else stays open.
 constexpr int kNoSocket = STDERR_FILENO;
 
-base::Outcome<void> confine_for(const std::string& device, int socket) {
+base::Outcome<worker::Confinement> confine_for(const std::string& device, int socket) {
     // The compiler of a card's driver keeps what it makes in the home, which is not the worker's.
     if (trainer::card_number(device)) static_cast<void>(::setenv("CUDA_CACHE_DISABLE", "1", 1));
-    return worker::confine(socket, worker::file_rules(device));
+    return worker::confine(socket, worker::file_rules(device), worker::call_filter(device));
 }
 
 template <class T>
@@ -125,6 +125,16 @@ int cards() {
     return 0;
 }
 
+// What a worker on this device lacks of its confinement here: a line each, fields between tabs
+// (node/worker/worker_report.hpp reads them).
+int confinement(const std::string& device) {
+    const auto held = confine_for(device, kNoSocket);
+    if (!held.ok()) return tell(held);
+    for (const base::Error& lack : worker::lacks_of(*held))
+        std::printf("%s\t%s\n", lack.what.c_str(), lack.fix.c_str());
+    return 0;
+}
+
 int bench(const std::string& device) {
     const auto options = open_options(device);
     if (!options.ok()) {
@@ -164,14 +174,16 @@ int main(int argc, char** argv) {
     if (word == "--self-test") return self_test(device);
     if (word == "--serve") return serve(device);
     if (word == "--bench") return bench(device);
+    if (word == "--confinement") return confinement(device);
     if (word == "--cards" && argc == 2) return cards();
     std::fputs(
-        "assay-worker is started by assay, which talks to it over a socket. By itself it can do three "
+        "assay-worker is started by assay, which talks to it over a socket. By itself it can do four "
         "things:\n"
         "  assay-worker --cards        list NVIDIA's driver and cards, and what is missing to use them\n"
         "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
         "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n"
-        "the last two on a device of this machine: --device NAME after it (else ASSAY_TARGETS' one, else "
+        "  assay-worker --confinement  tell what this machine refuses of a worker's confinement\n"
+        "the last three on a device of this machine: --device NAME after it (else ASSAY_TARGETS' one, else "
         "cpu)\n",
         stderr);
     return 2;

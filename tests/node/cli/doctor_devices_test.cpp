@@ -94,6 +94,13 @@ TEST_CASE("a machine that only has a processor is not told to have a card") {
     if (!has(stuck.found("driver"), "on the PCI bus")) CHECK(stuck.check("driver").at("ok") == true);
 }
 
+TEST_CASE("doctor says what this machine refuses of a worker's confinement") {
+    const Examined here = examine({}, {});
+    CHECK(here.check("confinement").at("ok") == true);
+    CHECK(has(here.found("confinement"), "the kernel refuses nothing of a worker's confinement") ==
+          here.check("confinement").at("fix").get<std::string>().empty());
+}
+
 TEST_CASE("doctor names the operator in which a device leaves the law") {
     const std::vector<std::string> words{"--device", "cuda-host"};
     const Examined sound = examine(words, {});

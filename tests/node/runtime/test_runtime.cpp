@@ -59,6 +59,27 @@ TEST_CASE("a child's exit code, output, environment and descriptors are its own"
     close(ends[0]);
 }
 
+TEST_CASE(
+    "a child has a session of its own without a terminal, and reads nothing of what was meant for its "
+    "parent") {
+    const test::TemporaryFolder folder;
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    REQUIRE(write(ends[1], "secret\n", 7) == 7);
+    close(ends[1]);
+    const int before = dup(STDIN_FILENO);
+    REQUIRE(dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
+    // Of stat: number, name, state, parent, group, session, terminal.
+    auto options = shell("cut -d' ' -f1,5-7 /proc/$$/stat; cat; readlink /proc/$$/fd/0");
+    options.stdout_file = folder / "own";
+    auto child = Process::spawn(options).value();
+    const std::string number = std::to_string(child.pid());
+    child.wait();
+    dup2(before, STDIN_FILENO);
+    for (const int fd : {before, ends[0]}) close(fd);
+    CHECK(text_of(folder / "own") == number + " " + number + " " + number + " 0\n/dev/null\n");
+}
+
 TEST_CASE("a child gets no descriptor that it was not given") {
     const test::TemporaryFolder folder;
     const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a careless library would

@@ -19,6 +19,7 @@
 #include "contracts/program/state_head.hpp"
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
+#include "node/worker/program/call_filter.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "node/worker/worker_report.hpp"
 #include "tests/node/worker/worker_calls.hpp"
@@ -152,6 +153,25 @@ TEST_CASE("a worker that cannot confine itself computes nothing, and says what t
               0);
         CHECK(refused->error().fix.find("outside of whatever sandbox") != std::string::npos);
     }
+}
+
+TEST_CASE("whoever starts a worker is told what this machine refuses of its confinement") {
+    base::Outcome<std::vector<base::Error>> lacks = std::vector<base::Error>();
+    bool filtered = false;
+    // A filter is of a thread and of what it starts.
+    std::thread([&] {
+        filtered = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                   worker::hold_to_calls({{SYS_unshare}, {SYS_seccomp}}) == 0;
+        lacks = list_lacks(options());
+    }).join();
+    REQUIRE(filtered);
+    REQUIRE(lacks.ok());
+    REQUIRE(lacks->size() >= 2);
+    CHECK(lacks->at(0).what.find("reaches the network: the kernel refuses it a network namespace") !=
+          std::string::npos);
+    CHECK(lacks->at(1).what.find("the kernel refuses it a filter of calls (Operation not permitted)") !=
+          std::string::npos);
+    CHECK_FALSE(lacks->at(0).fix.empty());
 }
 
 TEST_CASE("the memory of a card is a budget of its own") {
