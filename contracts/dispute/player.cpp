@@ -37,18 +37,30 @@ std::optional<StepEnd> wrong_end(const Way& way, UnitFacts& facts, UnitMemory& o
     return std::nullopt;
 }
 
-/// Where the states are all the challenger's own: the part of the way with the first step whose fingerprint
-/// is not. Nothing: there is none.
-std::optional<Pick> wrong_fingerprint(const Way& way, UnitFacts& facts, UnitMemory& own) {
+/// The part of the way with the first step whose fingerprint is not the challenger's own. The number of
+/// parts: there is none.
+std::uint64_t wrong_fingerprint(const Way& way, UnitFacts& facts, UnitMemory& own) {
     const UnitClaim& claim = facts.claim();
     const std::uint64_t steps = way.last - way.first;
     for (std::uint32_t step = way.first; step < way.last; ++step) {
         if (own.fingerprint(step) == claim.fingerprints[step - claim.first_step]) continue;
         std::uint64_t part = 0;
         while (way.first + steps * (part + 1) / way.posted.size() <= step) ++part;
-        return Pick{.index = part, .end = std::nullopt};
+        return part;
     }
-    return std::nullopt;
+    return way.posted.size();
+}
+
+/// Of the parts between posted states the first in which a state or a fingerprint is not the challenger's
+/// own. A claim can stand still where the challenger's work ended, and then go on: its states differ behind
+/// the step that is false, and each step from there on may be right.
+std::optional<Pick> wrong_part(const Way& way, UnitFacts& facts, UnitMemory& own,
+                               const std::vector<Hash256>& mine) {
+    std::uint64_t state = 0;
+    while (state < way.posted.size() && way.posted[state] == mine[state]) ++state;
+    const Pick pick{.index = std::min(state, wrong_fingerprint(way, facts, own)), .end = std::nullopt};
+    const bool is_any = pick.index < way.posted.size() && may_pick(way, facts, pick);
+    return is_any ? std::optional(pick) : std::nullopt;
 }
 
 /// The leaf of the way's tree that holds the place; nothing when the place is not behind this stage, or the
@@ -96,13 +108,11 @@ std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own)
     // What a step wrote before its end may differ already; of an array nothing is known but where it ends.
     if (ends && facts.claim().kind != UnitKind::kSegment) return Pick{.index = *ends, .end = std::nullopt};
     const std::vector<Hash256> mine = own_hashes(way, own);
+    if (way.stage == WayStage::kStates)
+        if (const auto part = wrong_part(way, facts, own, mine)) return part;
     for (std::size_t i = 0; i < way.posted.size(); ++i) {
         const Pick pick{.index = i, .end = std::nullopt};
         if ((way.posted[i] != mine[i] || ends == i) && may_pick(way, facts, pick)) return pick;
-    }
-    if (way.stage == WayStage::kStates) {
-        const auto pick = wrong_fingerprint(way, facts, own);
-        if (pick && may_pick(way, facts, *pick)) return pick;
     }
     if (way.stage == WayStage::kOutputs) {
         const auto end = wrong_end(way, facts, own);

@@ -12,8 +12,9 @@ namespace {
 /// What a step program follows from.
 using ProgramKey = std::tuple<ModelConfig, TrainConfig, Profile>;
 
-// Messages of several jobs with many layers stand in turns in a block, and each reads its job's program.
-constexpr std::size_t kPrograms = 16;
+// Messages of several jobs with many layers stand in turns in a block, and each reads its job's program. One
+// of 1,024 layers takes some 20 MB, so that few are kept.
+constexpr std::size_t kPrograms = 8;
 
 }  // namespace
 

@@ -206,6 +206,10 @@ bool WorkerMemory::take(const WorkerAsk& ask, const frames::Message& message, co
             if (reached_ && ask.key == key_of_served(*reached_)) take_served(*replayed, bulk);
             return false;
         }
+        if (replayed->verdict != frames::UnitVerdict::kComputed) {
+            forget_served();  // the start has changed on the disk
+            return false;
+        }
         for (std::size_t i = 0; i < replayed->parts.fingerprints.size(); ++i)
             fingerprints_[steps().first + static_cast<std::uint32_t>(i)] = replayed->parts.fingerprints[i];
         has_fingerprints_ = true;

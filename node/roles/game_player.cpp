@@ -156,8 +156,9 @@ GamePlayer::Play* GamePlayer::next_play() {
 
 bool GamePlayer::is_urgent(const Play& play) const {
     const std::uint64_t since = play.game.turn_since;
-    const std::uint64_t now = std::max(looked_at_.value_or(0), since);
-    return now - since >= (play.game.due - std::min(play.game.due, since)) / 2;
+    const std::uint64_t waited = std::max(looked_at_.value_or(0), since) - since;
+    const std::uint64_t half = (play.game.due - std::min(play.game.due, since)) / 2;
+    return waited >= (owes_role_ ? half + half / 2 : half);
 }
 
 void GamePlayer::compute(const contracts::StateView& state, bool first, bool busy) {
@@ -165,6 +166,11 @@ void GamePlayer::compute(const contracts::StateView& state, bool first, bool bus
     const bool due = first != yields_;
     if (!first && !asked_) yields_ = false;
     if (asked_) return;
+    if (!busy) {
+        if (role_was_busy_) owes_role_ = false;
+        gives_way_ = false;
+    }
+    role_was_busy_ = busy && !gives_way_;
     // A move that needs no worker any more leaves it to the next.
     while (Play* play = next_play()) {
         if ((busy || !due) && !is_urgent(*play)) return;
@@ -198,8 +204,13 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play, bool bus
         give_up(play, "its worker does not answer what it is asked");
         return false;
     }
-    if (busy) {
-        if (told_.give_way) told_.give_way(dispute_name(play.job, play.game.number));
+    const bool waits = busy || (told_.at_work && told_.at_work() && !bench_.has_open(play.job));
+    if (waits) {
+        if (told_.give_way && is_urgent(play)) {
+            told_.give_way(play.job, dispute_name(play.job, play.game.number));
+            gives_way_ = owes_role_ = true;
+            role_was_busy_ = false;
+        }
         return false;
     }
     if (!bench_.opened(state, *job)) return false;

@@ -31,9 +31,12 @@ struct PlayerTold {
     /// the role is never served any.
     std::function<std::optional<ServedState>(const contracts::Job& job, const dispute::UnitClaim& unit)>
         served = nullptr;
-    /// Ends what the role has its worker do, which it asks again later. Null: it has nothing done that takes
-    /// longer than a move may wait.
-    std::function<void(const std::string& why)> give_way = nullptr;
+    /// Ends what the role has its worker do, as far as a question about `job` waits for it; it asks again
+    /// later. Null: it has nothing done that takes longer than a move may wait.
+    std::function<void(const base::Hash256& job, const std::string& why)> give_way = nullptr;
+    /// Whether any device is at work for the role. Another job is opened on all of them, behind that. Null:
+    /// `busy` says it.
+    std::function<bool()> at_work = nullptr;
 };
 
 class GamePlayer {
@@ -50,7 +53,8 @@ public:
 
     /// Asks the worker for what the next move lacks. Every plan calls it before the role's own work (`first`)
     /// and again after it, so that games and role take turns with the worker. `busy`: the worker has a
-    /// request of the role, which has to give way once a move has waited for half of its time.
+    /// request of the role, which has to give way once a move has waited for half of its time: for three
+    /// quarters where the role has finished nothing since it gave way last.
     void compute(const contracts::StateView& state, bool first, bool busy);
     /// Whether a request of a game is at work in the worker.
     [[nodiscard]] bool computing() const { return asked_.has_value(); }
@@ -72,7 +76,7 @@ private:
     [[nodiscard]] bool is_my_turn(const contracts::Game& game) const;
     /// The play that has waited longest for a move of ours; null: none does.
     Play* next_play();
-    /// Whether half of the time for the move has passed.
+    /// Whether the role has to give way to the move.
     [[nodiscard]] bool is_urgent(const Play& play) const;
     /// True when the worker was asked for something. `busy`: it cannot be; the role gives way to what it
     /// would be asked.
@@ -114,6 +118,9 @@ private:
     std::optional<std::uint64_t> looked_at_;  ///< height
     std::optional<RequestId> asked_;          ///< at work in the worker
     bool yields_ = false;                     ///< the role's own work goes first in this plan
+    bool gives_way_ = false;                  ///< the role's request was ended for a move
+    bool role_was_busy_ = false;              ///< with another request, when last looked at
+    bool owes_role_ = false;                  ///< the role gave way, and has finished nothing since
 };
 
 /// "dispute 3 of job 1a2b3c4d".

@@ -58,8 +58,11 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
     return false;
 }
 
-// Whoever gives it now was gone for a while before.
-void BlobWants::on_arriving(Attempt& attempt) { attempt.unserved = attempt.busy = 0; }
+// Its owner may have been gone for a while before. It is believed once: else whoever gives a chunk of each
+// attempt would never have failed.
+void BlobWants::on_arriving(Attempt& attempt) {
+    if (!std::exchange(attempt.forgiven, true)) attempt.unserved = attempt.busy = 0;
+}
 
 void BlobWants::on_fetched(const AttemptKey& key, const BlobFetched& fetched) {
     Attempt& ended = attempts_[key];

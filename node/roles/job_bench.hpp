@@ -82,6 +82,7 @@ private:
         std::uint32_t unserved = 0;
         std::uint32_t busy = 0;
         std::uint32_t failed = 0;
+        bool forgiven = false;                     ///< what had failed before chunks came was forgotten
         std::optional<std::uint64_t> asked_at_ns;  ///< of the one under way
         std::uint64_t pause_ns = 0;                ///< before the next one
         std::uint64_t not_before_ns = 0;

@@ -178,8 +178,9 @@ private:
         std::optional<std::uint64_t> segment_ns;  ///< time of one segment on its device
         bool gives_way = false;                   ///< it was cancelled for a game
     };
-    /// Ends all training, so that a game's job can be opened; slots go on from their last boundary.
-    void give_way(const std::string& why);
+    /// Ends the training of one slot, or of all where a game's job has to be opened for it. Slots go on from
+    /// their last boundary.
+    void give_way(const base::Hash256& job, const std::string& why);
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
     /// Whether a device of the worker is free of the role's own requests.
     [[nodiscard]] bool has_free_device() const;

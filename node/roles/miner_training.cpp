@@ -22,11 +22,16 @@ bool MinerRole::has_free_device() const {
     return training_.size() + (making_base_ ? 1 : 0) < parts().seams.worker.width();
 }
 
-void MinerRole::give_way(const std::string& why) {
+void MinerRole::give_way(const base::Hash256& job, const std::string& why) {
     for (auto& [key, training] : training_) {
-        if (std::exchange(training.gives_way, true)) continue;
+        const bool one_is_enough = bench_.has_open(job);
+        if (std::exchange(training.gives_way, true)) {
+            if (one_is_enough) return;
+            continue;
+        }
         log().info("slot " + std::to_string(std::get<2>(key)) + " gives way to " + why);
         parts().seams.worker.cancel(training.request);
+        if (one_is_enough) return;
     }
 }
 

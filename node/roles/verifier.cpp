@@ -27,7 +27,7 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
                               contracts::Payload payload) { offer(name, std::move(payload)); },
               .served = [this](const contracts::Job& job,
                                const dispute::UnitClaim& unit) { return served_start(job, unit); },
-              .give_way = [this](const std::string& why) { give_way(why); }}),
+              .give_way = [this](const base::Hash256&, const std::string& why) { give_way(why); }}),
       challenger_(
           this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
           options_.challenge,

@@ -13,9 +13,9 @@
 namespace assay::contracts {
 
 /// The heights that each player has when a game begins; each move adds Params::dispute_move_window. They are
-/// three times what a slot-round takes at the slowest measured speed of the job's members, at most three
-/// times the commit window and at least Params::audit_seal_window. When no member is measured yet, the speed
-/// is that of the slowest miner of the disputed round.
+/// the longer of Params::audit_seal_window and three times what a slot-round takes at the slowest measured
+/// speed of the job's members, of which a slot-round counts for at most the commit window. When no member is
+/// measured yet, the speed is that of the slowest miner of the disputed round.
 std::uint64_t player_clock(const Params& params, const Job& job, const Round& round,
                            const std::vector<SlotRound>& slots);
 /// The heights that a verifier has to open the game of its accusation.

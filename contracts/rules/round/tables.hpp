@@ -43,11 +43,11 @@ std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, s
 std::optional<Serve> read_serve(const StateView& state, const Hash256& job, std::uint32_t round,
                                 std::uint32_t slot);
 /// Until the round is archived; after that it is in the block log (evidence.hpp).
+std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
+                                  std::uint32_t slot);
 /// Steps behind the moments that the slot showed, at its reveal, that it goes on with; 0 when it showed none.
 std::uint64_t read_shown_age(const StateView& state, const Hash256& job, std::uint32_t round,
                              std::uint32_t slot);
-std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
-                                  std::uint32_t slot);
 /// Its claims until the round is archived; after that they are in the block log (evidence.hpp).
 std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& job, std::uint32_t round,
                                        Stage stage, const PublicKey& verifier);

@@ -137,35 +137,52 @@ TEST_CASE("who goes on behind a number that is not finite loses, though every ha
     }
 }
 
-TEST_CASE("a claim that stands still where the work ended is rejected at the step without a fingerprint") {
-    /// Its work ends in step 2; from there on its states repeat.
-    class Ended final : public UnitMemory {
-    public:
-        base::Hash256 state(std::uint32_t step) override {
-            return base::hash("test/state", base::as_bytes(std::to_string(std::min(step, 2U))));
-        }
-        std::vector<base::Hash256> row(const Way&) override { return {}; }
-        std::vector<base::Hash256> arrays() override { return {}; }
-        std::optional<program::Fingerprint> fingerprint(std::uint32_t step) override {
-            return step < 2 ? std::optional(program::Fingerprint{step + 1, step + 1}) : std::nullopt;
-        }
-        std::optional<NotFinitePlace> ends_at(const Way&) override { return std::nullopt; }
-        base::Bytes witness(const Way&) override { return {}; }
-    } ended;
+namespace {
+/// A slot whose work ends in step 2: its own states repeat from there on. As a liar it stands still in steps
+/// 2 to `still`, and goes on with states of its own.
+class EndedSlot final : public UnitMemory {
+public:
+    explicit EndedSlot(std::uint32_t still) : still_(still) {}
+    base::Hash256 state(std::uint32_t step) override {
+        const std::uint32_t named = step > still_ ? step : std::min(step, 2U);
+        return base::hash("test/state", base::as_bytes(std::to_string(named)));
+    }
+    std::vector<base::Hash256> row(const Way&) override { return {}; }
+    std::vector<base::Hash256> arrays() override { return {}; }
+    std::optional<program::Fingerprint> fingerprint(std::uint32_t step) override {
+        return step < 2 ? std::optional(program::Fingerprint{step + 1, step + 1}) : std::nullopt;
+    }
+    std::optional<NotFinitePlace> ends_at(const Way&) override { return std::nullopt; }
+    base::Bytes witness(const Way&) override { return {}; }
+
+private:
+    std::uint32_t still_;
+};
+}  // namespace
+
+TEST_CASE("a claim that stands still where the work ended, and then goes on, is rejected where it stands") {
     Step step;
     make_step(step, disputed::small_variants()[0]);
-    UnitClaim claim;
-    claim.last_step = 4;
-    claim.states = {ended.state(0), ended.state(4)};
-    claim.fingerprints = {{1, 1}, {2, 2}, {}, {}};
-    UnitFacts facts(step.spec, claim);
-    Way way = begin_way(facts);
-    post(way, facts, next_post(way, ended));
-    const auto rejected = next_pick(way, facts, ended);
-    REQUIRE(rejected);
-    pick(way, facts, *rejected);
-    CHECK(way.stage == WayStage::kOutputs);
-    CHECK(way.at.step == 2);
+    // To the end; for one step; for one of more steps than a move has hashes.
+    for (const auto& [still, steps] : {std::pair{99'999U, 4U}, std::pair{3U, 6U}, std::pair{3U, 5'000U}}) {
+        CAPTURE(still, steps);
+        EndedSlot honest(99'999), liar(still);
+        UnitClaim claim;
+        claim.last_step = steps;
+        claim.states = {liar.state(0), liar.state(steps)};
+        claim.fingerprints.resize(steps);
+        for (std::uint32_t i = 0; i < 2; ++i) claim.fingerprints[i] = *liar.fingerprint(i);
+        UnitFacts facts(step.spec, claim);
+        Way way = begin_way(facts);
+        while (way.stage == WayStage::kStates) {
+            post(way, facts, next_post(way, liar));
+            const auto rejected = next_pick(way, facts, honest);
+            REQUIRE(rejected);
+            pick(way, facts, *rejected);
+        }
+        CHECK(way.stage == WayStage::kOutputs);
+        CHECK(way.at.step == 2);
+    }
 }
 
 TEST_CASE("a claimant whose step is right wins wherever the challenger points") {
