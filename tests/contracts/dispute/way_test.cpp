@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "contracts/arithmetic/reduce.hpp"
 #include "contracts/dispute/player.hpp"
 #include "tests/contracts/dispute/game.hpp"
 #include "tests/contracts/dispute/step_player.hpp"
