@@ -106,7 +106,10 @@ std::vector<Hash256> next_post(const Way& way, UnitMemory& own) {
 std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own) {
     const auto ends = posted_above_end(way, facts, own);
     // What a step wrote before its end may differ already; of an array nothing is known but where it ends.
-    if (ends && facts.claim().kind != UnitKind::kSegment) return Pick{.index = *ends, .end = std::nullopt};
+    if (ends && facts.claim().kind != UnitKind::kSegment) {
+        const Pick above{.index = *ends, .end = std::nullopt};
+        if (may_pick(way, facts, above)) return above;
+    }
     const std::vector<Hash256> mine = own_hashes(way, own);
     if (way.stage == WayStage::kStates)
         if (const auto part = wrong_part(way, facts, own, mine)) return part;

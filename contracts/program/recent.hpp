@@ -13,7 +13,8 @@ namespace assay::program {
 template <class Key, class Value, std::size_t kMost>
 class Recent {
 public:
-    /// The result for `key`, from `make()` if it is none of those that were asked for last.
+    /// Returns the result for `key`, from `make()` if it is none of those that were asked for last. Valid
+    /// until the next call.
     template <class Make>
     const Value& get(const Key& key, Make&& make) {
         auto found =

@@ -206,7 +206,7 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play, bool bus
     }
     const bool waits = busy || (told_.at_work && told_.at_work() && !bench_.has_open(play.job));
     if (waits) {
-        if (told_.give_way && is_urgent(play)) {
+        if (told_.give_way && !gives_way_ && is_urgent(play)) {
             told_.give_way(play.job, dispute_name(play.job, play.game.number));
             gives_way_ = owes_role_ = true;
             role_was_busy_ = false;

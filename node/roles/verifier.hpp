@@ -364,7 +364,6 @@ private:
     std::set<base::Hash256> no_room_;     ///< jobs for which the store is too small, the same
     bool computing_ = false;              ///< a request of ours is at work in the worker
     RequestId at_work_ = 0;               ///< that request
-    bool gives_way_ = false;              ///< it was cancelled for a game
     std::uint64_t forgotten_ = 0;         ///< how often forget_work_of was called
 };
 

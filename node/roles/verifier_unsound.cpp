@@ -77,7 +77,6 @@ void VerifierRole::keep_note(std::set<std::string>& needed, const std::string& f
 
 RequestId VerifierRole::on_answer(std::function<void(const WorkerAnswered&)> take) {
     computing_ = true;
-    gives_way_ = false;
     at_work_ = requests().on_worker(
         [this, take = std::move(take), asked = forgotten_](const WorkerAnswered& answer) {
             if (!answer.last) return;
@@ -91,10 +90,9 @@ RequestId VerifierRole::on_answer(std::function<void(const WorkerAnswered&)> tak
 }
 
 void VerifierRole::give_way(const std::string& why) {
-    challenger_.give_way();
-    if (!computing_ || std::exchange(gives_way_, true)) return;
     log().info("what is computed gives way to " + why);
-    parts().seams.worker.cancel(at_work_);
+    challenger_.give_way();
+    if (computing_) parts().seams.worker.cancel(at_work_);
 }
 
 }  // namespace assay::node

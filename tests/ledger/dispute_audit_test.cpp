@@ -123,21 +123,16 @@ TEST_CASE("each amount that a game moved is computed again, and another one is r
         const Game game = w.game(number);
         const std::string name = "dispute: game " + std::to_string(number) + " ";
         CHECK_FALSE(game.lost.is_zero());
-        Game changed = game;
-        changed.lost = game.lost.plus(one).value();
-        expect_reported(w, changed, name + "cost its loser " + std::to_string(game.lost.units() + 1));
-        changed = game;
-        changed.to_winner = game.to_winner.plus(one).value();
-        expect_reported(w, changed, name + "gave its winner " + std::to_string(game.to_winner.units() + 1));
-        changed = game;
-        changed.to_buyer = game.to_buyer.plus(one).value();
-        expect_reported(w, changed, name + "gave the buyer " + std::to_string(game.to_buyer.units() + 1));
-        changed = game;
-        changed.cost = game.cost.plus(one).value();
-        expect_reported(w, changed, name + "sets a replay at " + std::to_string(game.cost.units() + 1));
-        changed = game;
-        changed.bond = game.bond.plus(one).value();
-        expect_reported(w, changed, name + "has a bond of " + std::to_string(game.bond.units() + 1));
+        const std::pair<Amount Game::*, const char*> amounts[] = {{&Game::lost, "cost its loser "},
+                                                                  {&Game::to_winner, "gave its winner "},
+                                                                  {&Game::to_buyer, "gave the buyer "},
+                                                                  {&Game::cost, "sets a replay at "},
+                                                                  {&Game::bond, "has a bond of "}};
+        for (const auto& [field, words] : amounts) {
+            Game changed = game;
+            changed.*field = (game.*field).plus(one).value();
+            expect_reported(w, changed, name + words + std::to_string((game.*field).units() + 1));
+        }
     }
 }
 

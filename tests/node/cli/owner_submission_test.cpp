@@ -96,6 +96,13 @@ Payers& payers() {
     return made;
 }
 
+void expect_one_transfer(Payers& p) {
+    const CliRun sent = p.send();
+    INFO(sent.err);
+    CHECK(sent.code == 0);
+    CHECK(p.received() == 1);
+}
+
 }  // namespace
 
 TEST_CASE("a transfer whose first answer is lost is sent again as it was signed, and made once") {
@@ -109,11 +116,8 @@ TEST_CASE("a transfer whose first answer is lost is sent again as it was signed,
         first = base::to_bytes(transaction);
         return broken_off();
     });
-    const CliRun sent = p.send();
-    INFO(sent.err);
-    CHECK(sent.code == 0);
+    expect_one_transfer(p);
     CHECK(p.node->submissions() == 2);
-    CHECK(p.received() == 1);
 }
 
 TEST_CASE("where the first copy waits for its block, the refusal of the second is not the answer") {
@@ -124,10 +128,7 @@ TEST_CASE("where the first copy waits for its block, the refusal of the second i
         if (count == 1) return broken_off();
         return refused_for(contracts::Reason::kNonceWaiting);
     });
-    const CliRun sent = p.send();
-    INFO(sent.err);
-    CHECK(sent.code == 0);
-    CHECK(p.received() == 1);
+    expect_one_transfer(p);
 }
 
 TEST_CASE("a block that comes later than an answer to a read may take is waited for") {
@@ -138,11 +139,8 @@ TEST_CASE("a block that comes later than an answer to a read may take is waited 
         std::this_thread::sleep_for(longer_than_a_read);
         return p.node->execute(transaction);
     });
-    const CliRun sent = p.send();
-    INFO(sent.err);
-    CHECK(sent.code == 0);
+    expect_one_transfer(p);
     CHECK(p.node->submissions() == 1);
-    CHECK(p.received() == 1);
 }
 
 TEST_CASE("what is refused at first, though only for the moment, is a refusal") {

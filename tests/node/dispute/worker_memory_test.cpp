@@ -391,6 +391,24 @@ TEST_CASE("whose own step is not finite points at its first such number, and has
     CHECK(way.at.operator_index == trace.divergence->operator_index);
 }
 
+TEST_CASE("a replay whose start is gone is no end of the player's work") {
+    const tests::TinyJob job = tests::tiny_job();
+    const PlayerMachine machine(job);
+    const UnitClaim claim = claim_of(job, machine.trace, {}, UnitKind::kSegment, 1);
+    UnitFacts facts(job.spec, claim);
+    WorkerMemory own(facts, {.base = machine.base,
+                             .served = node::ServedState{1, machine.trace.boundaries[1], machine.states[0]}});
+    own.begin();
+    CHECK_FALSE(own.fingerprint(2).has_value());
+    REQUIRE(own.lacking());
+    const node::WorkerAsk ask = *own.lacking();
+    REQUIRE(std::holds_alternative<frames::Replay>(ask.request));
+    (void)own.take(ask, frames::Replayed{.verdict = frames::UnitVerdict::kUnavailable}, {});
+    const auto found = with_worker(own, machine, [&] { return own.fingerprint(2); });
+    REQUIRE(found);
+    CHECK(*found == machine.trace.fingerprints[2]);
+}
+
 TEST_CASE("a claim of a slot that is right wins against every pick") {
     for (const bool carries : {false, true}) {
         tests::TinyJob job = tests::tiny_job();

@@ -11,32 +11,16 @@
 #include <map>
 
 #include "contracts/base/bytes.hpp"
+#include "tests/node/rpc/http2_frames.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::test {
 
 namespace {
 
-constexpr std::uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kWindow = 8;
-constexpr std::uint8_t kAck = 1, kEndHeaders = 4;
-constexpr std::uint16_t kInitialWindowSetting = 4;
+using namespace http2;
+
 constexpr std::size_t kPreface = 24, kFrame = 16'384;
-
-std::uint32_t number(base::ByteView bytes) {
-    std::uint32_t value = 0;
-    for (const std::uint8_t byte : bytes) value = value << 8U | byte;
-    return value;
-}
-
-base::Bytes frame_of(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload) {
-    base::Bytes frame;
-    for (const int shift : {16, 8, 0}) frame.push_back(static_cast<std::uint8_t>(payload.size() >> shift));
-    frame.push_back(type);
-    frame.push_back(flags);
-    for (const int shift : {24, 16, 8, 0}) frame.push_back(static_cast<std::uint8_t>(stream >> shift));
-    frame.insert(frame.end(), payload.begin(), payload.end());
-    return frame;
-}
 
 base::Bytes answer_head() {
     base::Bytes head;
@@ -52,7 +36,7 @@ base::Bytes answer_head() {
 class FloodedClient {
 public:
     FloodedClient(int socket, std::atomic<std::uint64_t>& sent) : socket_(socket), sent_(sent) {
-        open_ = write_all(frame_of(kSettings, 0, 0, {}));
+        open_ = write_all(socket_, frame_of(kSettings, 0, 0, {}));
     }
     ~FloodedClient() { close(socket_); }
     FloodedClient(const FloodedClient&) = delete;
@@ -66,7 +50,7 @@ public:
             const std::int64_t most = std::min(room, connection_room_);
             if (most <= 0 || !open_) continue;
             const base::Bytes body(std::min<std::size_t>(kFrame, static_cast<std::size_t>(most)), 0x41);
-            open_ = write_all(frame_of(kData, 0, stream, body));
+            open_ = write_all(socket_, frame_of(kData, 0, stream, body));
             room -= static_cast<std::int64_t>(body.size());
             connection_room_ -= static_cast<std::int64_t>(body.size());
             sent_ += body.size();
@@ -104,30 +88,19 @@ private:
                 if (number(payload.subspan(at, 2)) == kInitialWindowSetting)
                     initial_room_ = number(payload.subspan(at + 2, 4));
             }
-            open_ = write_all(frame_of(kSettings, kAck, 0, {}));
+            open_ = write_all(socket_, frame_of(kSettings, kAck, 0, {}));
         } else if (type == kPing && (flags & kAck) == 0) {
-            open_ = write_all(frame_of(kPing, kAck, 0, payload));
+            open_ = write_all(socket_, frame_of(kPing, kAck, 0, payload));
         } else if (type == kWindow) {
             (stream == 0 ? connection_room_ : streams_[stream]) += number(payload);
         } else if (type == kReset) {
             streams_.erase(stream);
         } else if (type == kHeaders) {
             const base::Bytes declared{0, 0x20, 0, 0, 0};  // 512 MiB
-            open_ = write_all(frame_of(kHeaders, kEndHeaders, stream, answer_head())) &&
-                    write_all(frame_of(kData, 0, stream, declared));
+            open_ = write_all(socket_, frame_of(kHeaders, kEndHeaders, stream, answer_head())) &&
+                    write_all(socket_, frame_of(kData, 0, stream, declared));
             streams_[stream] += initial_room_ - static_cast<std::int64_t>(declared.size());
         }
-    }
-    bool write_all(base::ByteView bytes) {
-        while (!bytes.empty()) {
-            pollfd ready{socket_, POLLOUT, 0};
-            if (poll(&ready, 1, 2'000) <= 0) return false;
-            const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (sent < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-            if (sent <= 0) return false;
-            bytes = bytes.subspan(static_cast<std::size_t>(sent));
-        }
-        return true;
     }
 
     int socket_;

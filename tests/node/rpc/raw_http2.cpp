@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/node/rpc/http2_frames.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::test {
@@ -19,20 +20,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7,
-                       kWindow = 8;
-constexpr std::uint8_t kEndStream = 1, kAck = 1, kEndHeaders = 4;
-constexpr std::uint16_t kInitialWindowSetting = 4, kFrameSizeSetting = 5;
-
-std::uint32_t number(base::ByteView bytes) {
-    std::uint32_t value = 0;
-    for (const std::uint8_t byte : bytes) value = value << 8U | byte;
-    return value;
-}
-
-void append_number(base::Bytes& out, std::uint64_t value, int bytes) {
-    for (int i = bytes - 1; i >= 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
+using namespace http2;
 
 void append_header(base::Bytes& out, const std::string& name, const std::string& value) {
     REQUIRE((name.size() < 127 && value.size() < 127));  // one length byte
@@ -67,7 +55,7 @@ RawHttp2::~RawHttp2() { close(socket_); }
 
 void RawHttp2::open_stream(const std::string& path, const std::string& encoding) {
     if (!speaking_) {
-        REQUIRE(write_all(base::as_bytes(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))));
+        REQUIRE(write_all(socket_, base::as_bytes(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))));
         speaking_ = true;
         base::Bytes settings;
         append_number(settings, kInitialWindowSetting, 2);
@@ -197,26 +185,7 @@ void RawHttp2::take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t s
 
 void RawHttp2::send_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
                           base::ByteView payload) {
-    base::Bytes frame;
-    append_number(frame, payload.size(), 3);
-    frame.push_back(type);
-    frame.push_back(flags);
-    append_number(frame, stream, 4);
-    frame.insert(frame.end(), payload.begin(), payload.end());
-    if (!write_all(frame)) closed_ = true;
-}
-
-bool RawHttp2::write_all(base::ByteView bytes) {
-    while (!bytes.empty()) {
-        // A server that stops reading must not hold the test: two seconds, then it counts as closed.
-        pollfd ready{socket_, POLLOUT, 0};
-        if (poll(&ready, 1, 2'000) <= 0) return false;
-        const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-        if (sent <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    }
-    return true;
+    if (!write_all(socket_, frame_of(type, flags, stream, payload))) closed_ = true;
 }
 
 }  // namespace assay::test

@@ -68,7 +68,6 @@ private:
     void read_some(std::chrono::milliseconds patience);
     void take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload);
     void send_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload);
-    bool write_all(base::ByteView bytes);
 
     int socket_ = -1;
     std::uint32_t window_;
