@@ -121,7 +121,9 @@ bool VerifierRole::checked_before_enlisting(const contracts::Job& job) {
         return false;
     // A buyer that serves its data to miners alone would have them work unpaid: nobody could audit them.
     if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
-    return bench_.vouched(state(), job, is_busy() ? Worker::kAtWork : Worker::kFree);
+    // One that cannot hold a step would miss every audit that is drawn for it.
+    const Worker worker = is_busy() ? Worker::kAtWork : Worker::kFree;
+    return bench_.fits(state(), job, worker) && bench_.vouched(state(), job, worker);
 }
 
 void VerifierRole::on_not_done(const base::Hash256& job, const std::string& what,

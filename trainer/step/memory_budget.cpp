@@ -76,11 +76,16 @@ base::Outcome<std::uint64_t> parse_memory(std::string_view text) {
     return base::fail(base::ErrorKind::kUsage, what, "write it like 2GiB or 512MiB");
 }
 
+base::Outcome<std::uint64_t> parse_memory_limit(std::string_view text) {
+    if (text == "0") return 0;
+    return parse_memory(text);
+}
+
 namespace {
 base::Outcome<std::uint64_t> amount_from(const char* name) {
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') return 0;
-    auto bytes = parse_memory(value);
+    auto bytes = parse_memory_limit(value);
     if (bytes.ok()) return bytes;
     return base::fail(bytes.error().kind, std::string(name) + ": " + bytes.error().what, bytes.error().fix);
 }
@@ -192,7 +197,7 @@ base::Failed<base::Error> does_not_fit(const PlanLimits& limits, std::uint64_t n
                       "a memory budget of " + std::to_string(limits.bytes) + " bytes (" +
                           mebibytes(limits.bytes) + ") cannot hold one sequence of this model: " +
                           std::to_string(needed) + " bytes (" + mebibytes(needed) + ") are needed",
-                      "give at least " + mebibytes(needed));
+                      "give at least " + mebibytes(needed) + " (--memory or ASSAY_MEMORY)");
 }
 }  // namespace
 
@@ -216,7 +221,7 @@ base::Outcome<void> check_host_budget(const program::Program& program, const Dev
     return base::fail(base::ErrorKind::kPreflight,
                       "a memory budget of " + memory_text(bytes) + " cannot hold a slot's state beside " +
                           std::string(device.name()) + ": " + memory_text(needed) + " are needed",
-                      "give at least " + mebibytes(needed));
+                      "give at least " + mebibytes(needed) + " (--memory or ASSAY_MEMORY)");
 }
 
 }  // namespace assay::trainer

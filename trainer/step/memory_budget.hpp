@@ -25,9 +25,12 @@ struct PlanLimits {
 /// for any other text.
 base::Outcome<std::uint64_t> parse_memory(std::string_view text);
 
-/// Value of ASSAY_MEMORY in bytes; 0 (no limit) when it is not set.
+/// The same for a limit: "0" is none, and gives 0.
+base::Outcome<std::uint64_t> parse_memory_limit(std::string_view text);
+
+/// Value of ASSAY_MEMORY in bytes; 0 (no limit) when it is "0" or not set.
 base::Outcome<std::uint64_t> memory_from_environment();
-/// Value of ASSAY_DEVICE_MEMORY in bytes; 0 (all that the device has) when it is not set.
+/// Value of ASSAY_DEVICE_MEMORY in bytes; 0 (all that the device has) when it is "0" or not set.
 base::Outcome<std::uint64_t> device_memory_from_environment();
 
 /// Bytes of the slot's own arrays: parameters and, for a step program, both moments.

@@ -6,13 +6,12 @@
 #include <set>
 
 #include "node/cli/commands/device_asks.hpp"
-#include "node/cli/commands/trade_flags.hpp"
+#include "node/cli/commands/role_memory.hpp"
 #include "node/processes/device_homes.hpp"
 #include "node/processes/side_by_side.hpp"
 #include "node/processes/usable_devices.hpp"
 #include "node/runtime/log.hpp"
 #include "node/worker/device_list.hpp"
-#include "trainer/step/memory_budget.hpp"
 
 namespace assay::node {
 
@@ -51,21 +50,11 @@ base::Outcome<std::string> address_for(const std::string& flag, const std::strin
     return text.substr(0, text.rfind(':') + 1) + std::to_string(port);
 }
 
-/// The host memory that each device's step may take by default: together no more than there is, so that each
-/// can keep what its lot promises.
-base::Outcome<std::string> memory_for_each(const std::string& flag, std::size_t devices) {
-    if (!flag.empty()) return flag;
-    ASSAY_ASSIGN(const std::uint64_t given, trainer::memory_from_environment());
-    if (given != 0) return std::to_string(given) + "B";
-    const std::uint64_t mebibytes = (memory_of_machine() / devices) >> 20U;
-    return mebibytes == 0 ? std::string() : std::to_string(mebibytes) + "MiB";
-}
-
 struct DevicePlan {
     std::string device;
     std::size_t place = 0;  ///< among those of --device
     base::Amount ask;
-    std::string memory;
+    std::string memory;  ///< of a step, so that all can keep together what their lots promise
 };
 
 base::Outcome<std::vector<std::string>> words_for(const Context& context, const DeviceMinersFlags& flags,
@@ -89,7 +78,7 @@ base::Outcome<std::vector<std::string>> words_for(const Context& context, const 
     }
     if (!role.traffic.empty())
         words.insert(words.end(), {"--traffic", role.traffic + "." + home.root.filename().string()});
-    if (!plan.memory.empty()) words.insert(words.end(), {"--memory", plan.memory});
+    words.insert(words.end(), {"--memory", plan.memory});
     return words;
 }
 
@@ -117,13 +106,13 @@ base::Outcome<void> run_device_miners(const Context& context, const CLI::App& co
     ASSAY_TRY(genesis_of(home, options.genesis));
     warn_of_own_miner(home);
     ASSAY_ASSIGN(const std::vector<std::string> usable, usable_devices(home, options.worker, devices));
-    ASSAY_ASSIGN(const std::string memory, memory_for_each(flags.role.memory, usable.size()));
+    ASSAY_TRY(limit_memory(options.worker, flags.role.memory, usable.size()));
     std::vector<SideBySide> miners;
     for (std::size_t place = 0; place < devices.size(); ++place) {
         const std::string& device = devices[place];
         if (std::find(usable.begin(), usable.end(), device) == usable.end()) continue;
         ASSAY_TRY(make_device_home(home, device, *passphrase));
-        ASSAY_ASSIGN(const auto words, words_for(context, flags, {device, place, asks.at(device), memory}));
+        ASSAY_ASSIGN(const auto words, words_for(context, flags, {device, place, asks.at(device), options.worker.memory}));
         SideBySide miner{"the miner of " + device, {"miner", "run"}};
         const auto same = flags_for_all(command);
         miner.words.insert(miner.words.end(), same.begin(), same.end());

@@ -170,7 +170,8 @@ void add_resume(CLI::App& app, Context& context) {
                              [&context, flags] { return resume_job(context, *flags); });
     command.add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
     command.add_option("--file", flags->file, "The job file, where the home does not hold the job's data");
-    add_role_flags(command, flags->role);
+    add_service_flags(command, flags->role);
+    add_compute_flags(command, flags->role, StepMemory::kUnlimited);
     add_peer_flags(command, flags->role);
     command
         .add_option("--challenge", flags->challenge,
@@ -189,7 +190,8 @@ void add_job_submit_command(CLI::App& app, Context& context) {
                              "Lock the budget, submit a job file and serve it until the job ends", context,
                              [&context, flags] { return submit(context, *flags); });
     command.add_option("JOB.toml", flags->file, "The job file")->required();
-    add_role_flags(command, flags->role);
+    add_service_flags(command, flags->role);
+    add_compute_flags(command, flags->role, StepMemory::kUnlimited);
     add_peer_flags(command, flags->role);
     command
         .add_option("--challenge", flags->challenge,

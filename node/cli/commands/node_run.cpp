@@ -52,7 +52,7 @@ void add_node_commands(CLI::App& app, Context& context) {
     CLI::App& command =
         verb(noun(app, "node", "Run the ledger"), "run", "Make blocks and serve the ledger until stopped",
              context, [&context, flags] { return run_node(context, *flags); });
-    add_role_flags(command, flags->role);
+    add_service_flags(command, flags->role);
     command.add_option("--engine", flags->engine, "How blocks are ordered")
         ->check(CLI::IsMember(ledger::engine_names()))
         ->capture_default_str();

@@ -9,16 +9,25 @@
 
 namespace assay::node {
 
-void add_role_flags(CLI::App& verb, RoleFlags& flags) {
+namespace {
+constexpr const char* kNoLimit = "no limit";
+constexpr const char* kShareOfMachine =
+    "three eighths of what the machine or its container has, divided by the devices";
+}  // namespace
+
+void add_service_flags(CLI::App& verb, RoleFlags& flags) {
     add_passphrase_flags(verb, flags.passphrase);
-    verb.add_option("--listen", flags.listen, "HOST:PORT of this process's blob service (port 0: any)")
+    verb.add_option("--listen", flags.listen, "HOST:PORT of this process's service (port 0: any)")
         ->capture_default_str();
     add_genesis_flag(verb, flags);
-    verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
-    add_memory_flags(verb, flags.memory, flags.device_memory);
-    add_device_flag(verb, flags.device);
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
+}
+
+void add_compute_flags(CLI::App& verb, RoleFlags& flags, StepMemory memory) {
+    verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
+    add_memory_flags(verb, flags.memory, flags.device_memory, memory);
+    add_device_flag(verb, flags.device);
 }
 
 void add_genesis_flag(CLI::App& verb, RoleFlags& flags) {
@@ -74,9 +83,12 @@ void add_owner_key_flag(CLI::App& verb, RoleFlags& flags) {
                     "(default: HOME/keys/owner.key)");
 }
 
-void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory) {
+void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory,
+                      StepMemory otherwise) {
     verb.add_option("--memory", memory,
-                    "Memory of a training step, like 2GiB (default: ASSAY_MEMORY, else no limit)");
+                    std::string("Memory of a training step, like 2GiB; 0: no limit (default: ASSAY_MEMORY, "
+                                "else ") +
+                        (otherwise == StepMemory::kUnlimited ? kNoLimit : kShareOfMachine) + ")");
     verb.add_option("--device-memory", device_memory,
                     "Memory of a card for a training step (default: ASSAY_DEVICE_MEMORY, else what is free, "
                     "less a sixteenth)");
@@ -94,7 +106,7 @@ base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
     for (const auto& [flag, text] :
          {std::pair("--memory", &memory), std::pair("--device-memory", &device_memory)}) {
         if (text->empty()) continue;
-        auto bytes = trainer::parse_memory(*text);
+        auto bytes = trainer::parse_memory_limit(*text);
         if (bytes.ok()) continue;
         return base::fail(bytes.error().kind, std::string(flag) + ": " + bytes.error().what,
                           bytes.error().fix);

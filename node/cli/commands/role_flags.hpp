@@ -2,6 +2,7 @@
 // Gives commands that run as a participant the flags that they share: miner run, verifier run, job submit.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,17 @@ struct RoleFlags {
     std::string store_quota = "64GiB";
 };
 
-/// Adds them to `verb`; `flags` must live as long as the app.
-void add_role_flags(CLI::App& verb, RoleFlags& flags);
+/// What a training step may take of the host's memory where neither --memory nor ASSAY_MEMORY says it.
+enum class StepMemory : std::uint8_t {
+    kUnlimited,
+    kShareOfMachine,  ///< default_role_memory(): for roles that compute for pay
+};
+
+/// Adds the flags of a process that serves others: passphrase, --listen, --genesis, --log-level. Here and
+/// below, `flags` must live as long as the app.
+void add_service_flags(CLI::App& verb, RoleFlags& flags);
+/// Adds the flags of a process with a worker: --threads, memory, --device. `memory` is for the help's text.
+void add_compute_flags(CLI::App& verb, RoleFlags& flags, StepMemory memory);
 /// Adds --genesis.
 void add_genesis_flag(CLI::App& verb, RoleFlags& flags);
 /// The same flag for another command of this program.
@@ -44,7 +54,8 @@ void add_owner_key_flag(CLI::App& verb, RoleFlags& flags);
 
 /// Adds --memory and --device-memory. set_memory() checks their values: kUsage when one is no amount of
 /// memory.
-void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory);
+void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory,
+                      StepMemory otherwise = StepMemory::kUnlimited);
 base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
                                const std::string& device_memory);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/commands/trade_flags.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
 
 #include "contracts/program/names.hpp"
+#include "node/cli/commands/role_memory.hpp"
 #include "node/runtime/ledger_link.hpp"
+#include "node/runtime/machine_memory.hpp"
 #include "node/worker/device_list.hpp"
 #include "node/worker/machine_bench.hpp"
 #include "trainer/step/memory_budget.hpp"
@@ -20,20 +20,15 @@ namespace {
 constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kMostNetwork = (std::uint64_t{1} << contracts::kMaxNetworkBits) - 1;
 
-/// As a flag says, else the environment; 0: neither does.
-base::Outcome<std::uint64_t> bytes_given(const std::string& flag,
-                                         base::Outcome<std::uint64_t> (*from_environment)()) {
-    return flag.empty() ? from_environment() : trainer::parse_memory(flag);
-}
-
-/// GiB that a step may take, rounded down.
+/// GiB that a step may take on each device, rounded down.
 base::Outcome<std::uint64_t> memory_for_work(const RoleFlags& role) {
-    ASSAY_ASSIGN(std::uint64_t bytes, bytes_given(role.memory, trainer::memory_from_environment));
-    if (bytes == 0) bytes = memory_of_machine();
     ASSAY_ASSIGN(const std::vector<std::string> devices, device_list(role.device, {}));
+    ASSAY_ASSIGN(std::uint64_t bytes, role_memory(role.memory, devices.size()));
+    if (bytes == 0) bytes = memory_of_machine();
     if (std::any_of(devices.begin(), devices.end(), is_card)) {
-        ASSAY_ASSIGN(const std::uint64_t given,
-                     bytes_given(role.device_memory, trainer::device_memory_from_environment));
+        ASSAY_ASSIGN(const std::uint64_t given, role.device_memory.empty()
+                                                    ? trainer::device_memory_from_environment()
+                                                    : trainer::parse_memory_limit(role.device_memory));
         ASSAY_ASSIGN(const CardReport report, list_cards({}));
         bytes = least_step_memory(bytes, given, devices, report.cards);
     }
@@ -41,12 +36,6 @@ base::Outcome<std::uint64_t> memory_for_work(const RoleFlags& role) {
 }
 
 }  // namespace
-
-std::uint64_t memory_of_machine() {
-    const long pages = ::sysconf(_SC_PHYS_PAGES);
-    const long bytes = ::sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;
-}
 
 std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
                                 const std::vector<std::string>& devices,

@@ -20,9 +20,6 @@ struct TradeFlags {
     std::string profile = "f32";
 };
 
-/// Bytes of the machine's memory; 0 when not known.
-std::uint64_t memory_of_machine();
-
 /// The fewest bytes that a step has on these devices: `host` at most and, for each card among them, `card` at
 /// most (0: no such limit) and the card's memory less a sixteenth at most.
 std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
@@ -33,9 +30,9 @@ std::uint64_t least_step_memory(std::uint64_t host, std::uint64_t card,
 /// app.
 void add_trade_flags(CLI::App& verb, TradeFlags& flags);
 
-/// The terms of its lot, except for the ask, which is the miner's. Memory is what a step may take: --memory
-/// or ASSAY_MEMORY, else all that the machine has; if cards compute, what the smallest of them has for a
-/// step. Nothing without --trade. kUsage when one of the other flags is given without --trade, or memory is
+/// The terms of its lot, except for the ask, which is the miner's. Memory is what a step may take on each
+/// device: role_memory(), or all that the machine has where that is no limit; if cards compute, what the
+/// smallest of them has for a step. Nothing without --trade. kUsage when one of the other flags is given without --trade, or memory is
 /// no amount.
 base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role);
 

@@ -6,6 +6,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/device_miners.hpp"
 #include "node/cli/commands/role_flags.hpp"
+#include "node/cli/commands/role_memory.hpp"
 #include "node/cli/commands/trade_flags.hpp"
 #include "node/cli/owner_step.hpp"
 #include "node/key/key_file.hpp"
@@ -123,6 +124,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     options.worker.duty = flags.duty;
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     ASSAY_ASSIGN(options.devices, device_list(device, {}));
+    ASSAY_TRY(limit_memory(options.worker, flags.role.memory, options.devices.size()));
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     WorkerOptions worker = options.worker;
     worker.device = options.devices.front();
@@ -183,6 +185,7 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
+    ASSAY_TRY(limit_memory(options.worker, flags.role.memory, 1));
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
@@ -215,7 +218,8 @@ void add_miner_run(CLI::App& app, Context& context) {
                           "Register, stake, ask for jobs, train, commit and serve until stopped", context,
                           [&context, miner] { return run_miner(context, *miner); });
     miner->command = &mine;
-    add_role_flags(mine, miner->role);
+    add_service_flags(mine, miner->role);
+    add_compute_flags(mine, miner->role, StepMemory::kShareOfMachine);
     mine.get_option("--device")
         ->description(
             "What computes: cpu (default), cuda:N, or several of them with commas (cuda:0,cuda:1), each with "
@@ -266,7 +270,8 @@ void add_verifier_run(CLI::App& app, Context& context) {
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
                             "Register, stake, enlist for jobs and recompute what is drawn until stopped",
                             context, [&context, verifier] { return run_verifier(context, *verifier); });
-    add_role_flags(verify, verifier->role);
+    add_service_flags(verify, verifier->role);
+    add_compute_flags(verify, verifier->role, StepMemory::kShareOfMachine);
     add_peer_flags(verify, verifier->role);
     add_owner_key_flag(verify, verifier->role);
     verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")

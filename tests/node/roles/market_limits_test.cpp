@@ -66,21 +66,24 @@ TEST_CASE("a miner asks for no slot that does not end within its hours") {
     CHECK(market.party("may").log.lines_with("one takes about 2 h 0 min here") == 1);
 }
 
-TEST_CASE("a job that the worker has no memory for gets no ask, and the log names what it says") {
+TEST_CASE("who has no memory for a job neither asks nor enlists, and the log names what the worker says") {
     Market market(with_limits({}));
-    market.party("may").worker.falsify = [](const frames::Message& request, WorkerAnswered& answer) {
-        if (!std::holds_alternative<frames::OpenJob>(request)) return;
-        answer.message = frames::Refusal{frames::RefusalReason::kMachine,
-                                         "a memory budget of 12 GiB cannot hold one sequence: 19 GiB are "
-                                         "needed",
-                                         "give at least 19 GiB"};
-    };
+    for (const char* name : {"may", "vito"}) {
+        market.party(name).worker.falsify = [](const frames::Message& request, WorkerAnswered& answer) {
+            if (!std::holds_alternative<frames::OpenJob>(request)) return;
+            answer.message = frames::Refusal{frames::RefusalReason::kMachine,
+                                             "a memory budget of 12 GiB cannot hold one sequence: 19 GiB are "
+                                             "needed",
+                                             "give at least 19 GiB"};
+        };
+    }
     market.start();
-    REQUIRE(market.turn_until(
-        [&] { return market.job() && market.job()->phase == contracts::JobPhase::kAskReveal; }));
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kCommit); }));
     CHECK(asked(market, "mia"));
     CHECK_FALSE(asked(market, "may"));
-    CHECK(market.party("may").log.said("12 GiB", "19 GiB"));
+    CHECK(takes_part(*market.job(), market.party("vera").node.public_key()));
+    CHECK_FALSE(takes_part(*market.job(), market.party("vito").node.public_key()));
+    for (const char* name : {"may", "vito"}) CHECK(market.party(name).log.said("12 GiB", "19 GiB"));
 }
 
 TEST_CASE("a miner keeps what it measured, and warns of work that does not pay its power") {
