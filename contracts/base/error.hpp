@@ -19,7 +19,7 @@ enum class ErrorKind : int {
     kKey = 5,            ///< a key file cannot be read or opened, or the key may not do this
     kRejected = 6,       ///< the ledger refused the transaction
     kVerification = 7,   ///< a check failed: bits, a hash, a signature, a sum
-    kPreflight = 8,      ///< `assay doctor` found a problem
+    kPreflight = 8,      ///< this machine cannot do it: devices, memory, a failed self-test
     kInterrupted = 130,  ///< SIGINT
 };
 

@@ -137,7 +137,7 @@ struct MarketTerms {
 struct MarketConfig {
     Amount max_price;                   ///< base units per work unit: no miner is paid more
     Amount budget;                      ///< locked in escrow at submission; nothing beyond it is ever spent
-    std::uint64_t deadline_blocks = 0;  ///< heights after submission at which the job ends, finished or not
+    std::uint64_t deadline_blocks = 0;  ///< heights after submission from which no round begins
     MarketTerms terms;                  ///< JobSpec encodes them after its other fields if they are engaged
     friend bool operator==(const MarketConfig&, const MarketConfig&) = default;
     template <class Self, class V>

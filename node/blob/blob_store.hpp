@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Gives roles BlobStore, blobs on disk that are named by their content.
-// The file of a finished blob is `ab/cd…`: two hex digits, then the other 62. File names come only from
-// BlobId, so no peer's text reaches the file system. Folders are opened once, and files below them without
-// following links.
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles BlobStore, blobs on disk that are named by their content. The file of a finished blob is
+// `ab/cd…`: two hex digits, then the other 62. File names come only from BlobId, so no peer's text reaches
+// the file system. Folders are opened once, and files below them without following links.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives demo and scenarios JobRun, which runs one job on a running local
-// network, from everybody's registration to the buyer's last byte.
+// SPDX-License-Identifier: Apache-2.0
+// Gives demo and scenarios JobRun, which runs one job on a running local network, from everybody's
+// registration to the buyer's last byte.
 #pragma once
 
 #include <chrono>

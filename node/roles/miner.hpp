@@ -34,8 +34,8 @@ struct MinerOptions {
     std::vector<PlannedDrill> drills;
     Misconducts conducts;  ///< drills of the role; none of an honest one
     /// The most that a job may lock for one slot, and for all slots that it could deal to this miner in a
-    /// round. A job that could lock more gets no ask, because two verifiers together can make the miner lose
-    /// a bond.
+    /// round. A job that could lock more gets no ask, because a miner that is silent, or loses a
+    /// game, loses its bonds.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
     base::Amount lock_job = base::units(60 * base::kUnitsPerToken);
     WorkingHours hours = {};                         ///< in which it takes on work

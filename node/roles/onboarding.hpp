@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives roles onboarding, what the owner key must sign before a node key
-// can work: registration of the key, registration of the role, and stake.
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles onboarding, what the owner key must sign before a node key can work: registration of the key,
+// registration of the role, and stake.
 #pragma once
 
 #include <functional>

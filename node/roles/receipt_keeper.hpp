@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives roles ReceiptKeeper, which keeps the latest receipt of the
-// ledger's validators in the home. The receipt shows later whether a copy of the ledger is cut off, or is
-// another ledger (assay audit ledger).
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles ReceiptKeeper, which keeps the latest receipt of the ledger's validators in the home. The
+// receipt shows later whether a copy of the ledger is cut off, or is another ledger (assay audit ledger).
 #pragma once
 
 #include <string>

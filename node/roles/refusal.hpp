@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives roles and commands LedgerRefusal, a node's reason to refuse a
-// transaction. Programs read its number; its name is for people.
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles and commands LedgerRefusal, a node's reason to refuse a transaction. Programs read its number;
+// its name is for people.
 #pragma once
 
 #include <cstdint>

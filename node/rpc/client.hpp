@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives roles and commands clients of a ledger node and of a blob holder.
-// Every call has a deadline. When nobody answers, the error is kUnreachable, with the address and what to do.
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles and commands clients of a ledger node and of a blob holder. Every call has a deadline. When
+// nobody answers, the error is kUnreachable, with the address and what to do.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives a server OpenCalls, its calls in progress, counted by kind,
-// caller and address. No call holds a thread while its client is slow, and a call that makes no progress is
-// cut. Internal to node/rpc.
+// SPDX-License-Identifier: Apache-2.0
+// Gives a server OpenCalls, its calls in progress, counted by kind, caller and address. No call holds a
+// thread while its client is slow, and a call that makes no progress is cut. Internal to node/rpc.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives nodes and roles the gRPC listeners: control (ledger) and bulk
-// (blobs) have separate ports, quotas and limits, so that a flood on one does not affect the other.
-// Compression is off in both directions.
+// SPDX-License-Identifier: Apache-2.0
+// Gives nodes and roles the gRPC listeners: control (ledger) and bulk (blobs) have separate ports, quotas
+// and limits, so that a flood on one does not affect the other. Compression is off in both directions.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Gives a process the bytes of all messages that its clients have sent
-// and received since it began, by kind of traffic. A call has one client, so the counts of all processes of a
-// network, added up, count every message once. A message counts with its encoded size, without the overhead
-// of gRPC, HTTP/2 and TLS.
+// SPDX-License-Identifier: Apache-2.0
+// Gives a process the bytes of all messages that its clients have sent and received since it began, by kind
+// of traffic. A call has one client, so the counts of all processes of a network, added up, count every
+// message once. A message counts with its encoded size, without the overhead of gRPC, HTTP/2 and TLS.
 #pragma once
 
 #include <array>

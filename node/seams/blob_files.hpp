@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives a role BlobFiles: its local blobs as file descriptors. Blobs go
-// to its worker and come back in this form.
+// SPDX-License-Identifier: Apache-2.0
+// Gives a role BlobFiles: its local blobs as file descriptors. Blobs go to its worker and come back in this
+// form.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 Gives servers and clients LedgerService, what a ledger node offers,
-// independent of the transport. The ledger node implements it in process (node/runtime/ledger_node.hpp); the
-// gRPC client implements it for a node elsewhere (node/rpc/ledger_client.hpp). Receipts and headers, which a
-// caller must not take on trust, arrive as the signed bytes themselves.
+// SPDX-License-Identifier: Apache-2.0
+// Gives servers and clients LedgerService, what a ledger node offers, independent of the transport. The
+// ledger node implements it in process (node/runtime/ledger_node.hpp); the gRPC client implements it for a
+// node elsewhere (node/rpc/ledger_client.hpp). Receipts and headers, which a caller must not take on trust,
+// arrive as the signed bytes themselves.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives roles WorkerClient, the worker as they see it: requests go in,
-// events come back through a callback. It is an interface, so that a simulation can use a model of a worker
-// instead.
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles WorkerClient, the worker as they see it: requests go in, events come back through a callback.
+// It is an interface, so that a simulation can use a model of a worker instead.
 #pragma once
 
 #include <cstdint>

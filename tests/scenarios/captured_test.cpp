@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A captured panel's miner has every friend in disputes that protocol.md §8 names, and one honest party that
+// A captured panel's miner has every friend in disputes that the design names, and one honest party that
 // was not drawn is enough. Beside it a claimant makes up all that it posts and opens.
 #include <algorithm>
 

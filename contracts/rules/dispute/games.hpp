@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state machine of games over claims, for the rules: opening, turns and clocks, the end and its money,
-// the queue of a claimant (protocol.md §5). Internal to the rules.
+// the queue of a claimant (docs/concepts/dispute.md). Internal to the rules.
 #pragma once
 
 #include "contracts/rules/claim/tables.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The money and the consequences of the end of a game (protocol.md §5.1, §7). Each function changes the state
+// The money and the consequences of the end of a game (docs/concepts/money.md). Each function changes the state
 // and writes what was lost into the game. Internal to the rules.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bond at which cheating does not pay (protocol.md §7), for rules and plans: how likely a false unit is
+// The bond at which cheating does not pay (docs/concepts/money.md), for rules and plans: how likely a false unit is
 // found when part of the verifiers collude, and how much a forfeit has to take. All in integers.
 #pragma once
 

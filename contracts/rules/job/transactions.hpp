@@ -111,7 +111,7 @@ struct AskReveal {
     }
 };
 
-/// node (verifier), job phases kAskCommit and kAskReveal. Locks `stake` until the job ends: the verifier's
+/// node (verifier), job phases kAskCommit and kAskReveal, and kWaiting before the first round. Locks `stake` until the job ends: the verifier's
 /// weight in every draw, and what its penalties are taken from.
 struct VerifierEnlist {
     static constexpr TxType kType = TxType::kVerifierEnlist;
@@ -124,7 +124,7 @@ struct VerifierEnlist {
     }
 };
 
-/// node (a validator), job phases kAskCommit and kAskReveal.
+/// node (a validator), job phases kAskCommit and kAskReveal, and kWaiting before the first round.
 struct ValidatorEnlist {
     static constexpr TxType kType = TxType::kValidatorEnlist;
     Hash256 job;

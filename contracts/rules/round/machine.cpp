@@ -69,7 +69,7 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
     ASSAY_CHECK(false);
 }
 
-/// Rounds in a row without a merge that end a job (protocol.md §4).
+/// Rounds in a row without a merge that end a job (docs/concepts/round.md).
 constexpr std::uint32_t kUnmergedMost = 2;
 
 void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {

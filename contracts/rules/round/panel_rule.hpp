@@ -2,7 +2,7 @@
 // How many verifiers are drawn for a slot, in which phases they work, and when a replay is paid, for rules,
 // roles and audits. A panel of one to three is drawn. One more verifier may be drawn, before anybody opens a
 // root, to confirm that opened starts are not served; and one more if nobody opened any root. A root that
-// differs from the claim accuses it, and a game decides (protocol.md §5, §6).
+// differs from the claim accuses it, and a game decides (docs/concepts/round.md).
 #pragma once
 
 #include <cstddef>

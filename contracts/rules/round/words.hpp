@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a drawn verifier's opened roots with a revealed trace, for the rules (protocol.md §4, §6). The
+// Compares a drawn verifier's opened roots with a revealed trace, for the rules (docs/concepts/round.md). The
 // verifier agrees with every unit, or it accuses the first unit that differs, and a game decides. Internal to
 // the rules.
 #pragma once

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives the worker of a devnet planted faults (frames.hpp, Drill): a
-// slot's round with false results in it, to show that they are found. The trace is consistent with the false
-// states, as a clever cheat's would be.
+// SPDX-License-Identifier: Apache-2.0
+// Gives the worker of a devnet planted faults (frames.hpp, Drill): a slot's round with false results in it,
+// to show that they are found. The trace is consistent with the false states, as a clever cheat's would be.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Gives the worker's loop WorkerJob, its open job, which answers requests
-// with JobRunner and the verifier's functions. It knows the frames' records and descriptors, not the socket.
+// SPDX-License-Identifier: Apache-2.0
+// Gives the worker's loop WorkerJob, its open job, which answers requests with JobRunner and the verifier's
+// functions. It knows the frames' records and descriptors, not the socket.
 #pragma once
 
 #include <functional>
