@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "contracts/program/program.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "trainer/devices/devices.hpp"
-#include "trainer/step/memory_budget.hpp"
+#include "trainer/run/round_memory.hpp"
 
 namespace assay::node {
 
@@ -19,21 +18,15 @@ unsigned memory_class_of(std::uint64_t bytes) {
 
 std::vector<DeviceMemory> step_memory(const program::JobSpec& spec) {
     if (spec.model.layers > kMostPlannedLayers) return {};
-    const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
+    constexpr std::uint64_t kPlenty = std::uint64_t{1} << 50U;
     std::vector<DeviceMemory> found;
-    for (const char* name : {"cpu", "cuda-host"}) {
-        const auto device = trainer::open_device({.name = name});
+    for (const auto& options : {trainer::DeviceOptions{.name = "cpu"},
+                                trainer::DeviceOptions{.name = "cuda-host", .memory = kPlenty}}) {
+        const auto device = trainer::open_device(options);
         if (!device.ok()) continue;  // this build, or this machine, has no such device
-        const trainer::PlanLimits limits{.batch = spec.train.batch};
-        const auto quickest = trainer::choose_plan(step, **device, limits);
-        if (!quickest.ok()) continue;
-        const trainer::AllocationPlan least = trainer::smallest_plan(step, **device, spec.train.batch);
-        DeviceMemory memory;
-        memory.device = name;
-        memory.least = trainer::state_bytes(step, least.choice) + least.bytes();
-        // A budget holds the smallest plan in any case.
-        memory.most =
-            std::max(memory.least, trainer::state_bytes(step, quickest->choice) + quickest->bytes());
+        const auto planned = trainer::round_memory(spec, **device);
+        if (!planned.ok()) continue;
+        DeviceMemory memory{.device = options.name, .least = planned->least, .most = planned->most};
         memory.memory_class = memory_class_of(memory.least);
         found.push_back(std::move(memory));
     }

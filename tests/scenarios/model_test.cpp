@@ -140,7 +140,8 @@ TEST_CASE("a trained model has the same root in little memory, and too little is
     REQUIRE(at != std::string::npos);
     const std::uint64_t needed = std::stoull(refused.err.substr(at + marker.size()));
     CHECK(json::parse(refused.err.substr(refused.err.find('{'))).at("error").at("fix") ==
-          "give at least " + std::to_string((needed + (1U << 20U) - 1) >> 20U) + " MiB");
+          "give at least " + std::to_string((needed + (1U << 20U) - 1) >> 20U) +
+              " MiB (--memory or ASSAY_MEMORY)");
     CHECK(train(std::to_string(needed - 1) + "B").code == 8);
     const ProgramRun run = train(std::to_string(needed + (64U << 10U)) + "B");
     INFO(run.err);
@@ -178,6 +179,32 @@ TEST_CASE("model train says beforehand what a step takes, and the worker takes l
     CHECK(step > 60);
     CHECK(step < peak);
     CHECK(step > 0.7 * (peak - program));
+}
+
+TEST_CASE("a worker keeps to its budget with a model that is large beside its steps") {
+    const double program = trained().report.at("peak_rss_mib").get<double>();
+    std::string text = kJob;
+    const auto put = [&text](const std::string& from, const std::string& to) {
+        REQUIRE(text.find(from) != std::string::npos);
+        text.replace(text.find(from), from.size(), to);
+    };
+    put("slots = 2\nrounds = 2", "slots = 1\nrounds = 1");
+    put("width = 64\nheads = 2\ncontext = 64", "width = 768\nheads = 2\ncontext = 32");
+    put("inner_steps = 6\nbatch = 2", "inner_steps = 1\nbatch = 1");
+    put("segment_steps = 3", "segment_steps = 1");
+    const fs::path job = trained().folder / "wide.toml";
+    std::ofstream(job) << text;
+    const auto least = run_assay({"plan", job}).at("memory").at(0).at("least").get<std::uint64_t>();
+    const ProgramRun run = test::run_program(
+        test::built_program_path("assay"), {"model", "train", job, "--out", trained().folder / "model-wide",
+                                            "--memory", std::to_string(least) + "B", "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const double peak = json::parse(run.out).at("peak_rss_mib").get<double>();
+    const double budget = static_cast<double>(least) / (1U << 20U);
+    INFO("the worker " << peak << " MiB, of which the program " << program << ", the budget " << budget);
+    CHECK(budget > 200);
+    CHECK(peak - program < 1.02 * budget);
 }
 
 TEST_CASE("transformers computes the loss that model eval computes") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a step: planned beforehand, taken once, and within the budget.
+#include <memory>
 #include <thread>
 
 #include "contracts/program/names.hpp"
+#include "contracts/program/round_law.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
@@ -10,6 +12,7 @@
 #include "trainer/devices/devices.hpp"
 #include "trainer/host/scratch.hpp"
 #include "trainer/run/job_runner.hpp"
+#include "trainer/run/round_memory.hpp"
 #include "trainer/step/memory_budget.hpp"
 
 namespace assay::trainer {
@@ -315,6 +318,41 @@ TEST_CASE("a job's state does not depend on its memory budget", "[trainer][memor
     }
     CHECK(memory < (1U << 20));
     CHECK(memory > 0);
+}
+
+TEST_CASE("a job is taken with the least memory that its round needs, and with no byte less",
+          "[trainer][memory]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        CAPTURE(spec.name);
+        const auto train = test::small_tokens(spec.data.train_tokens, spec.model.vocabulary, 1);
+        const CpuDevice device(Target::kScalar, 1, nullptr);
+        const RoundMemory needed = round_memory(spec, device).value();
+        const auto create = [&](std::uint64_t memory) {
+            RunnerOptions options;
+            options.memory = memory;
+            return JobRunner::create(spec, {train}, {}, options,
+                                     std::make_unique<CpuDevice>(Target::kScalar, 1, nullptr));
+        };
+        CHECK(create(needed.least).ok());
+        const auto refused = create(needed.least - 1);
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+        // With the most its steps are what they are without a limit.
+        REQUIRE(needed.most >= needed.least);
+        CHECK(create(needed.most).value()->step_bytes() == create(0).value()->step_bytes());
+    }
+}
+
+TEST_CASE("beside its steps a round holds its start and its update, and moments that are carried",
+          "[trainer][memory]") {
+    program::JobSpec spec = test::small_job();
+    const std::uint64_t count = program::parameter_count(spec.model);
+    const std::uint64_t update = 8 * count + program::strategy_of(spec).most_update_bytes(count);
+    REQUIRE_FALSE(program::carries_state(spec));
+    CHECK(beside_step_bytes(spec) == 4 * count + update - 8 * count);  // in the place of the moments
+    spec.inner_state = program::InnerState::kCarried;
+    REQUIRE(program::carries_state(spec));
+    CHECK(beside_step_bytes(spec) == 4 * count + update + 8 * count);
 }
 
 TEST_CASE("a model of very many layers is planned, grouped and operator by operator", "[trainer][memory]") {

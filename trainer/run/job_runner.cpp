@@ -14,6 +14,7 @@
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/state_root.hpp"
 #include "trainer/run/job_runner_impl.hpp"
+#include "trainer/run/round_memory.hpp"
 #include "trainer/step/device_failure.hpp"
 #include "trainer/step/memory_budget.hpp"
 
@@ -60,14 +61,15 @@ base::Outcome<void> JobRunner::Impl::plan() {
     const auto capacity = device->capacity();
     PlanLimits limits{batch, micro_batch, capacity.value_or(memory)};
     if (capacity) limits.device = device->name();
-    // A step and an evaluation take turns in one process; the evaluation gets what the step leaves, and at
-    // least what one sequence needs.
-    if (limits.bytes != 0) limits.reserved = smallest_plan(evaluation, *device, batch).bytes();
+    const std::uint64_t beside = capacity ? 0 : beside_step_bytes(spec);
+    if (limits.bytes != 0) limits.reserved = reserved_bytes(spec, *device);
     ASSAY_ASSIGN(step_plan, choose_plan(step, *device, limits));
-    if (capacity) ASSAY_TRY(check_host_budget(step, *device, step_plan.choice, memory));
+    if (capacity)
+        ASSAY_TRY(check_host_budget(step, *device, step_plan.choice, memory, beside_step_bytes(spec)));
     limits.reserved = 0;
     if (limits.bytes != 0)
-        limits.bytes -= state_bytes(step, step_plan.choice) + step_plan.bytes() - state_bytes(evaluation);
+        limits.bytes -=
+            state_bytes(step, step_plan.choice) + step_plan.bytes() + beside - state_bytes(evaluation);
     ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, *device, limits));
     return {};
 }
@@ -198,12 +200,22 @@ base::Outcome<SlotState> JobRunner::start(const BaseState& base, const CarriedSt
     return state;
 }
 
-program::CarriedParts JobRunner::carried_parts(const CarriedState& carried) const {
-    const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment, Adoption::kStreamed);
-    const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment, Adoption::kStreamed);
+program::CarriedParts JobRunner::Impl::carried_parts(std::span<const float> first,
+                                                     std::span<const float> second, std::uint64_t age) {
+    const AdoptedReadOnly first_moment(*device, first, Adoption::kStreamed);
+    const AdoptedReadOnly second_moment(*device, second, Adoption::kStreamed);
     const std::array<DeviceView, 2> arrays = {first_moment.array(), second_moment.array()};
-    const auto roots = impl_->roots(arrays);
-    return {roots[0], roots[1], carried.age};
+    const auto found = roots(arrays);
+    return {found[0], found[1], age};
+}
+
+base::Hash256 JobRunner::Impl::carried_root(const SlotState& end) {
+    const auto parts = carried_parts(end.first_moment, end.second_moment, end.age.value_or(0));
+    return program::carried_root(parts.first_moment, parts.second_moment, parts.age);
+}
+
+program::CarriedParts JobRunner::carried_parts(const CarriedState& carried) const {
+    return impl_->carried_parts(carried.first_moment, carried.second_moment, carried.age);
 }
 
 base::Hash256 JobRunner::carried_root(const CarriedState& carried) const {

@@ -30,8 +30,9 @@ namespace assay::trainer {
 struct RunnerOptions {
     DeviceOptions device = {};      ///< the computing device; what this refers to must outlive the runner
     std::uint32_t micro_batch = 0;  ///< sequences at a time; 0: chosen here. No bit depends on it
-    /// Bytes of the host's memory that a step may take, its slot's arrays included; 0: no limit. A device's
-    /// own memory has a budget of its own (DeviceOptions::memory).
+    /// Bytes of the host's memory that a slot's round may take: a step with the slot's arrays, and what is
+    /// held beside it (beside_step_bytes). 0: no limit. A device's own memory has a budget of its own
+    /// (DeviceOptions::memory).
     std::uint64_t memory = 0;
 };
 
@@ -173,7 +174,7 @@ public:
     [[nodiscard]] std::uint64_t parameter_count() const;
 
     /// Planned bytes of a step: the slot's three arrays (parameters, both moments) and all that the step
-    /// takes in addition. Base states, updates and copies of states between steps are not counted.
+    /// takes in addition. What a round holds beside its steps is not counted (beside_step_bytes).
     [[nodiscard]] std::uint64_t step_bytes() const;
 
     /// Base state of round 0: initial weights, zero outer momentum.
@@ -222,6 +223,15 @@ public:
         const std::optional<ResumePoint>& resume,
         const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
         const CarriedState* carried = nullptr);
+    /// The same in two parts, for callers that free what finish_slot_round() does not need before it takes
+    /// memory of its own. run_slot_steps() runs the steps; of `base` it needs the parameters alone.
+    base::Outcome<SlotRoundOutcome> run_slot_steps(
+        const BaseState& base, std::uint32_t round, std::uint32_t slot, std::optional<ResumePoint> resume,
+        const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
+        const CarriedState* carried = nullptr);
+    /// Adds the update to a round whose steps have run. Needs the parameters of `base` and of `round.end`,
+    /// and its moments if the job carries them. Does nothing for a round that diverged.
+    base::Outcome<void> finish_slot_round(const BaseState& base, SlotRoundOutcome& round);
 
     /// Recomputes segment `place.unit` from the state at its start.
     base::Outcome<SegmentReplay> replay_segment(SlotState start, const ReplayPlace& place,

@@ -41,6 +41,11 @@ struct JobRunner::Impl {
     /// `state`. An empty view stands for a missing array.
     [[nodiscard]] program::StateRoots roots_of(DeviceView parameters, DeviceView first_moment,
                                                DeviceView second_moment, const SlotState& state);
+    /// What a slot carries on, from the arrays of its moments or from its state at the end of its round.
+    [[nodiscard]] program::CarriedParts carried_parts(std::span<const float> first_moment,
+                                                      std::span<const float> second_moment,
+                                                      std::uint64_t age);
+    [[nodiscard]] base::Hash256 carried_root(const SlotState& end);
     /// The work of JobRunner::finalise and merge, on arrays that it adopts.
     base::Outcome<std::optional<Update>> finalise(std::span<const float> start, std::span<const float> end);
     /// The updates of a merge; kUsage when one is not of this job.

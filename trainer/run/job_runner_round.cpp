@@ -157,12 +157,21 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
     const BaseState& base, std::uint32_t round, std::uint32_t slot, const std::optional<ResumePoint>& resume,
     const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
     const CarriedState* carried) {
+    ASSAY_ASSIGN(auto result, run_slot_steps(base, round, slot, resume, on_boundary, watch, carried));
+    ASSAY_TRY(finish_slot_round(base, result));
+    return result;
+}
+
+base::Outcome<SlotRoundOutcome> JobRunner::run_slot_steps(
+    const BaseState& base, std::uint32_t round, std::uint32_t slot, std::optional<ResumePoint> resume,
+    const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
+    const CarriedState* carried) {
     const program::JobSpec& spec = impl_->spec;
     const std::uint32_t last = program::RoundPlan(spec).last_boundary();
     SlotRoundOutcome result;
     if (resume) {
-        result.trace = resume->so_far;
-        result.end = resume->state;
+        result.trace = std::move(resume->so_far);
+        result.end = std::move(resume->state);
         const std::size_t boundaries = result.trace.boundaries.size();
         const auto all = program::strategy_of(spec).lane_arrays;
         if (boundaries == 0 || boundaries > last + std::size_t{1} || result.trace.divergence ||
@@ -192,17 +201,21 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
     while (result.trace.boundaries.size() <= last) {
         result.trace.boundaries.push_back(result.trace.boundaries.back());
     }
-    if (result.trace.divergence) return result;
-    ASSAY_ASSIGN(result.update, finalise(base, result.end));
-    if (result.update) {
-        result.trace.update = update_root(*result.update);
-        if (result.trace.carried) result.trace.carried->out = carried_root(carried_of(result.end));
+    return result;
+}
+
+base::Outcome<void> JobRunner::finish_slot_round(const BaseState& base, SlotRoundOutcome& round) {
+    if (round.trace.divergence) return {};
+    ASSAY_ASSIGN(round.update, finalise(base, round.end));
+    if (round.update) {
+        round.trace.update = update_root(*round.update);
+        if (round.trace.carried) round.trace.carried->out = impl_->carried_root(round.end);
     } else {
-        result.trace.divergence = program::Divergence{
-            spec.train.inner_steps,
+        round.trace.divergence = program::Divergence{
+            impl_->spec.train.inner_steps,
             static_cast<std::uint32_t>(impl_->step_executor().program().operators.size())};
     }
-    return result;
+    return {};
 }
 
 base::Outcome<SegmentReplay> JobRunner::replay_segment(SlotState start, const ReplayPlace& place,
@@ -221,7 +234,7 @@ base::Outcome<FinaliseReplay> JobRunner::replay_finalise(const BaseState& base, 
     ASSAY_ASSIGN(replay.update, finalise(base, end));
     const base::Hash256 root = replay.update ? update_root(*replay.update) : base::Hash256{};
     const bool carries = program::carries_state(impl_->spec);
-    if (carries && replay.update) replay.carried_out = carried_root(carried_of(end));
+    if (carries && replay.update) replay.carried_out = impl_->carried_root(end);
     replay.unit_root =
         carries ? program::finalise_unit_root(root, replay.carried_out) : program::finalise_unit_root(root);
     return replay;

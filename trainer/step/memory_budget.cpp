@@ -214,9 +214,10 @@ base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const
 }
 
 base::Outcome<void> check_host_budget(const program::Program& program, const Device& device,
-                                      const PlanChoice& choice, std::uint64_t bytes) {
+                                      const PlanChoice& choice, std::uint64_t bytes, std::uint64_t reserved) {
     const std::uint64_t state = state_bytes(program);
-    const std::uint64_t needed = state + (state - state_bytes(program, choice)) + device.host_bytes();
+    const std::uint64_t needed =
+        state + (state - state_bytes(program, choice)) + device.host_bytes() + reserved;
     if (bytes == 0 || needed <= bytes) return {};
     return base::fail(base::ErrorKind::kPreflight,
                       "a memory budget of " + memory_text(bytes) + " cannot hold a slot's state beside " +

@@ -52,10 +52,11 @@ base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const
                                           const PlanLimits& limits);
 
 /// Fails with kPreflight when a host's budget of `bytes` (0: no limit) is too small for what such a plan
-/// keeps in the host's memory on a device with its own: the slot's arrays, copies of streamed moments, and
-/// Device::host_bytes().
+/// keeps in the host's memory on a device with its own: the slot's arrays, copies of streamed moments,
+/// Device::host_bytes(), and `reserved` bytes of the caller.
 base::Outcome<void> check_host_budget(const program::Program& program, const Device& device,
-                                      const PlanChoice& choice, std::uint64_t bytes);
+                                      const PlanChoice& choice, std::uint64_t bytes,
+                                      std::uint64_t reserved = 0);
 
 /// The plan that takes the least memory in addition to the state.
 AllocationPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch);

@@ -191,7 +191,7 @@ std::vector<std::pair<std::string, std::string>> forecast_fields(const program::
     std::vector<std::pair<std::string, std::string>> fields = {
         {"operations", formatted(static_cast<double>(shown.total_work) * 1e9, "%.3g") + " in " +
                            std::to_string(shown.total_work) + " work units of training"},
-        {"memory of a step", planned_memory_text(shown.memory)},
+        {"memory of a worker", planned_memory_text(shown.memory)},
         {"expected cost", cost_text(shown, whole)},
         {"expected time", expected_time_text(shown, whole)},
     };

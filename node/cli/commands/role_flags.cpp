@@ -86,7 +86,8 @@ void add_owner_key_flag(CLI::App& verb, RoleFlags& flags) {
 void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory,
                       StepMemory otherwise) {
     verb.add_option("--memory", memory,
-                    std::string("Memory of a training step, like 2GiB; 0: no limit (default: ASSAY_MEMORY, "
+                    std::string("Memory of the worker: a training step and what a round holds beside it, like "
+                                "2GiB; 0: no limit (default: ASSAY_MEMORY, "
                                 "else ") +
                         (otherwise == StepMemory::kUnlimited ? kNoLimit : kShareOfMachine) + ")");
     verb.add_option("--device-memory", device_memory,

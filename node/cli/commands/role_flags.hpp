@@ -30,7 +30,7 @@ struct RoleFlags {
     std::string store_quota = "64GiB";
 };
 
-/// What a training step may take of the host's memory where neither --memory nor ASSAY_MEMORY says it.
+/// What a worker may take of the host's memory where neither --memory nor ASSAY_MEMORY says it.
 enum class StepMemory : std::uint8_t {
     kUnlimited,
     kShareOfMachine,  ///< default_role_memory(): for roles that compute for pay

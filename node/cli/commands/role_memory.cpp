@@ -28,7 +28,7 @@ base::Outcome<void> limit_memory(WorkerOptions& worker, const std::string& flag,
     ASSAY_ASSIGN(const std::uint64_t bytes, role_memory(flag, devices));
     worker.memory = bytes == 0 ? "0" : std::to_string(bytes) + "B";
     if (bytes == 0) return {};
-    log_info("a training step may take " + trainer::memory_text(bytes) +
+    log_info("a worker may take " + trainer::memory_text(bytes) +
              " of the machine's memory (--memory says otherwise)");
     return {};
 }

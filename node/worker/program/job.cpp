@@ -309,12 +309,13 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
     ASSAY_ASSIGN(auto base, base_state(context));
     const program::StateRoots base_roots = runner_->base_roots(base);  // as the ledger names it
     go_on(base, request.round);
-    std::size_t at = 1;  // after the base state
+    base.outer_momentum = std::vector<float>();  // a slot needs the parameters alone
+    std::size_t at = 1;                          // after the base state
     ASSAY_ASSIGN(const auto carried, carried_state(request, context, at));
     std::optional<program::CarriedParts> carried_parts;
     if (carried) carried_parts = runner_->carried_parts(*carried);
     const trainer::CarriedState* const goes_on = carried ? &*carried : nullptr;
-    ASSAY_ASSIGN(const auto resume, resume_point(request, context, at));
+    ASSAY_ASSIGN(auto resume, resume_point(request, context, at));
     ASSAY_TRY(all_taken(context.bulk, at));
     std::optional<Refusal> lost;
     const auto on_boundary = [&](const trainer::BoundaryReport& boundary) {
@@ -326,13 +327,22 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
         }
     };
     const Watch watch = training_watch(context);
-    auto round =
-        request.drills.empty()
-            ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch, goes_on)
-            : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
-                                on_boundary, watch, goes_on, slot_before(request.round));
-    if (round.ok()) trained_ = {request.round, request.slot};
+    auto round = request.drills.empty()
+                     ? runner_->run_slot_steps(base, request.round, request.slot, std::move(resume),
+                                               on_boundary, watch, goes_on)
+                     : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
+                                         on_boundary, watch, goes_on, slot_before(request.round));
     if (!round.ok()) return refuse_work(round.error());
+    if (request.drills.empty()) {
+        // The update takes their place (beside_step_bytes).
+        if (!program::carries_state(runner_->spec())) {
+            round->end.first_moment = std::vector<float>();
+            round->end.second_moment = std::vector<float>();
+        }
+        if (auto finished = runner_->finish_slot_round(base, *round); !finished.ok())
+            return refuse_work(finished.error());
+    }
+    trained_ = {request.round, request.slot};
     if (lost) return failed(*lost);
     return trained(*round, program::first_state_parts(base_roots, carried_parts), stopwatch.nanoseconds());
 }
@@ -362,6 +372,7 @@ Result<void, Refusal> WorkerJob::read_replay(const frames::Replay& request, cons
         ASSAY_ASSIGN(auto base, base_state(context));
         input.base_found = runner_->base_root(base);  // as the ledger names it
         go_on(base, request.round);
+        base.outer_momentum = std::vector<float>();  // a slot needs the parameters alone
         input.base = std::move(base);
         ++at;
     }

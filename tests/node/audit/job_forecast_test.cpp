@@ -142,7 +142,7 @@ TEST_CASE("options differ in slots, keep the limits of a job and need a speed fo
     CHECK(chosen == 1);
 }
 
-TEST_CASE("memory of a step is what a worker plans, and names the class of machines that have it") {
+TEST_CASE("memory of a slot is what a worker plans, and names the class of machines that have it") {
     constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
     CHECK(memory_class_of(1) == 1);
     CHECK(memory_class_of(kGibibyte) == 1);
