@@ -39,7 +39,9 @@ class OffsetClock final : public ledger::EngineClock {
 public:
     explicit OffsetClock(std::int64_t offset_ms) : offset_ms_(offset_ms) {}
     std::uint64_t monotonic_ms() override { return system_.monotonic_ms(); }
-    std::uint64_t wall_ms() override { return system_.wall_ms() + static_cast<std::uint64_t>(offset_ms_); }
+    std::uint64_t wall_ms() override {
+        return ledger::unix_ms(static_cast<std::int64_t>(system_.wall_ms()) + offset_ms_);
+    }
 
 private:
     std::int64_t offset_ms_;
@@ -72,7 +74,8 @@ public:
                                   .key = key,
                                   .clock = clock_,
                                   .block_interval_ms = options_.block_interval_ms,
-                                  .log = {}};
+                                  .log = {},
+                                  .accepts_far_clock = options_.accepts_far_clock};
         parts.log.min_free_bytes = options_.min_free_bytes;
         ASSAY_ASSIGN(engine_, ledger::open_engine(options_.engine, parts));
         notes_ = engine_->notes();

@@ -31,6 +31,8 @@ struct LedgerNodeOptions {
     /// Called on the strand with the reason when the engine makes no more blocks (LedgerEngine::held_up), and
     /// with an empty text when it goes on.
     std::function<void(const std::string&)> on_held = {};
+    /// Starts although the clock is more than a year after the last block (ledger::EngineParts).
+    bool accepts_far_clock = false;
     std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off; not 0 only in drills
     /// The node key whose every other move in disputes is left out; only in drills (move_dropper.hpp).
     std::optional<base::PublicKey> drops_moves_of = std::nullopt;
