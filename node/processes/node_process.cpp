@@ -81,6 +81,7 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
     loop.attach(sequencer);
     const std::stop_callback on_stop(stop, [&] { loop.post(RoleEvent{StopRequested{}}); });
     loop.run();
+    node.stop_answering();  // the port waits for its submission, and a chain that is held up makes no block
     if (error) return base::failed(*error);
     return {};
 }

@@ -55,12 +55,9 @@ public:
           provider_(ledger::leveldb_provider(ledger::Layout(options_.home.string()).index)) {}
 
     ~Node() override {
-        refuse_more();
+        stop_answering();
         if (thread_.joinable()) {
-            loop_.post([this] {
-                end(nullptr);
-                loop_.stop();
-            });
+            loop_.post([this] { loop_.stop(); });
             thread_.join();
         }
         server_.reset();
@@ -91,6 +88,11 @@ public:
         thread_ = std::thread([this] { loop_.run(); });
         ASSAY_ASSIGN(server_, serve_ledger(*this, options_.server));
         return {};
+    }
+
+    void stop_answering() override {
+        refuse_more();
+        loop_.post([this] { end(nullptr); });
     }
 
     [[nodiscard]] std::string address() const override { return server_->address(); }

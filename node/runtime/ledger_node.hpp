@@ -40,7 +40,8 @@ struct LedgerNodeOptions {
     std::function<void(const std::string&)> on_left_out = {};
 };
 
-/// Thread-safe. Serves from start() until destroyed; submissions that wait at that time get kUnreachable.
+/// Thread-safe. Serves from start() until it is stopped or destroyed; submissions that wait at that time get
+/// kUnreachable.
 class LedgerNode : public LedgerService {
 public:
     /// Opens the engine and listens. `key` is the validator's (kKey when it is not). `key` and `machine`
@@ -48,6 +49,11 @@ public:
     static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options,
                                                       const base::SecretKey& key,
                                                       const ledger::StateMachine& machine);
+
+    /// Refuses every call from now on with kUnreachable, those that wait among them, soon after this returns.
+    /// REQUIRED before whatever waits for an answer of this node is destroyed: a chain that is held up
+    /// answers no submission.
+    virtual void stop_answering() = 0;
 
     /// "host:port" that clients connect to.
     [[nodiscard]] virtual std::string address() const = 0;
