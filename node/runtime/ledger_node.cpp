@@ -11,6 +11,7 @@
 #include "contracts/rules/state/tables.hpp"
 #include "ledger/engine/clock.hpp"
 #include "ledger/engine/engines.hpp"
+#include "ledger/store/block_log.hpp"
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "node/runtime/loop.hpp"
@@ -24,6 +25,8 @@ using base::fail;
 
 // What the service promises of a page is what the application gives.
 static_assert(kScanPageMax == ledger::kRangeRecordsMax && kScanBytesMax == ledger::kRangeBytesMax);
+// What a client takes for a block is what the log keeps.
+static_assert(kBlockBytesMax == ledger::kMaxBlockBytes);
 
 constexpr std::uint64_t kNanosecondsInMs = 1'000'000;
 

@@ -278,4 +278,11 @@ TEST_CASE("a block counts when its proposer is a validator whose power alone dec
     const auto strange = check_block(block, "toy-1", 1, {}, contracts::ValidatorSet::of_one(other));
     REQUIRE_FALSE(strange);
     CHECK(strange.error().what.find("no validator's") != std::string::npos);
+    // A header that nobody signed is refused before what it commits to is hashed.
+    Block forged = block;
+    forged.transactions = {Bytes{1}};
+    const auto own = contracts::ValidatorSet::of_one(key.public_key());
+    CHECK(check_block(forged, "toy-1", 1, {}, own).error().what.find("commits to") != std::string::npos);
+    forged.signature = {};
+    CHECK(check_block(forged, "toy-1", 1, {}, own).error().what.find("signature") != std::string::npos);
 }
