@@ -20,26 +20,28 @@ Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& 
         none.fault = why;
         return none;
     };
+    // What is unusable is deleted in the end. A disk that is full or a process without a free descriptor says
+    // nothing about what is stored.
+    const auto unread = [&](const base::Error& why) -> Outcome<StoredState> {
+        if (why.kind == base::ErrorKind::kVerification) return unusable(why.what);
+        return base::failed(why);
+    };
     ASSAY_TRY(machine.check_machine());
     auto store = provider.open();
-    if (!store) {
-        if (store.error().kind == base::ErrorKind::kUsage) return base::failed(store.error());
-        return unusable(store.error().what);
-    }
+    if (!store) return unread(store.error());
     StoredState stored;
     stored.index = std::make_unique<Index>(std::move(store).value());
     const auto head = stored.index->head();
-    if (!head) return unusable(head.error().what);
+    if (!head) return unread(head.error());
     if (!*head) {
         const auto empty = stored.index->empty();
-        if (!empty) return unusable(empty.error().what);
+        if (!empty) return unread(empty.error());
         return unusable(*empty ? "" : "it holds records and no head");
     }
     if ((*head)->schema != kIndexSchema) return unusable("it has another schema");
     if ((*head)->genesis != genesis.hash()) return unusable("it belongs to another genesis");
     VerifiedState& state = stored.state.emplace();
-    if (const auto loaded = stored.index->load_state(state.state); !loaded)
-        return unusable(loaded.error().what);
+    if (const auto loaded = stored.index->load_state(state.state); !loaded) return unread(loaded.error());
     state.tree = StateTree::build(state.state.all());
     if (state.tree.root() != (*head)->state_root) return unusable("it holds a state with another root");
     // A sound state of a newer program is no damage: it is left as it is, and not made anew.

@@ -37,8 +37,11 @@ struct StoredState {
 };
 
 /// Loads what `provider` holds. Accepts it when it opens, has this schema and this genesis, its state has the
-/// root that its head names, and every invariant holds. Fails with kUsage when another process uses it, and
-/// with kVerification when it is the state of a program with another schema, which is left as it is.
+/// root that its head names, and every invariant holds. It cannot be used when one of these does not hold or
+/// reading it gives kVerification (damage). Every other failure to open or read it says nothing about what is
+/// stored and ends the call, with the error of `provider`: kUsage when another process uses it, kFailure for
+/// a full disk, no free descriptor, or a disk that cannot be read. Fails with kVerification when it is the
+/// state of a program with another schema. After an error everything is left as it is.
 Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& machine,
                                 const Genesis& genesis);
 

@@ -6,10 +6,15 @@
 
 namespace assay::ledger {
 
+/// A wall clock's reading as engines take it: a time before 1970 is 1970.
+constexpr std::uint64_t unix_ms(std::int64_t reading_ms) {
+    return reading_ms < 0 ? 0 : static_cast<std::uint64_t>(reading_ms);
+}
+
 class EngineClock {
 public:
     virtual ~EngineClock() = default;
-    /// Never goes back; only differences have a meaning.
+    /// Never goes back; only differences have a meaning. Goes on while the machine is suspended.
     virtual std::uint64_t monotonic_ms() = 0;
     /// Unix epoch; may jump.
     virtual std::uint64_t wall_ms() = 0;

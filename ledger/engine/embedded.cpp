@@ -16,6 +16,21 @@ namespace {
 constexpr std::uint64_t kLookAtClockMs = 1'000;
 
 Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(reason)); }
+
+// At a start there is nothing to measure a jump by but the last header.
+Outcome<void> check_clock(const Chain& chain, const EngineParts& parts) {
+    const std::uint64_t wall = parts.clock.wall_ms();
+    const std::uint64_t tip = chain.time_ms();
+    if (chain.height() == 0 || wall <= tip || wall - tip <= kFarClockMs) return {};
+    if (parts.accepts_far_clock) return {};
+    constexpr std::uint64_t kDayMs = 24 * 3'600'000;
+    return fail(ErrorKind::kUsage,
+                "this machine's clock, " + std::to_string(wall) + " ms, is " +
+                    std::to_string((wall - tip) / kDayMs) + " days after block " +
+                    std::to_string(chain.height()) + ", " + std::to_string(tip) +
+                    " ms: a block of that time, if it is wrong, stops the chain until then",
+                "set this machine's clock right; if it is right, start the node once with --accept-clock");
+}
 }  // namespace
 
 Outcome<std::unique_ptr<LedgerEngine>> EmbeddedEngine::open(const EngineParts& parts) {
@@ -28,6 +43,7 @@ Outcome<std::unique_ptr<LedgerEngine>> EmbeddedEngine::open(const EngineParts& p
                     "this key is not the sequencer's of the chain '" + chain->genesis().chain_id + "'",
                     "give the key " + chain->sequencer().brief() + "…, which the genesis file names");
     }
+    ASSAY_TRY(check_clock(*chain, parts));
     return std::unique_ptr<LedgerEngine>(new EmbeddedEngine(std::move(chain), parts));
 }
 
@@ -74,19 +90,31 @@ Outcome<std::optional<std::uint64_t>> EmbeddedEngine::tick() {
     const std::uint64_t now = clock_.monotonic_ms();
     if (last_block_ms_ && now < *last_block_ms_ + options_.block_interval_ms)
         return Wait{*last_block_ms_ + options_.block_interval_ms - now};
-    if (const std::uint64_t ahead = ahead_of_clock(); ahead > kProposedAheadMs)
+    last_look_ = believed_clock_.look(chain_.time_ms());
+    if (last_look_.jump_ms > 0) return Wait{kLookAtClockMs};
+    if (const std::uint64_t ahead = ahead_of_clock(last_look_.wall_ms); ahead > kProposedAheadMs)
         return Wait{std::min<std::uint64_t>(ahead - kProposedAheadMs, kLookAtClockMs)};
     last_block_ms_ = now;
-    ASSAY_TRY(make_block());
+    ASSAY_TRY(make_block(last_look_.wall_ms));
     return wanted() ? Wait{options_.block_interval_ms} : Wait{};
 }
 
-std::uint64_t EmbeddedEngine::ahead_of_clock() const {
-    const std::uint64_t wall = clock_.wall_ms();
-    return next_header_time(chain_.genesis(), chain_.time_ms(), wall) - wall;
+std::uint64_t EmbeddedEngine::ahead_of_clock(std::uint64_t wall_ms) const {
+    return next_header_time(chain_.genesis(), chain_.time_ms(), wall_ms) - wall_ms;
+}
+
+std::string EmbeddedEngine::doubted_clock() const {
+    const std::string what = "this machine's clock is not believed: it shows " +
+                             std::to_string(last_look_.wall_ms) + " ms, and has jumped " +
+                             std::to_string(last_look_.jump_ms) +
+                             " ms ahead of what passed by its monotonic clock; no block is made until it is "
+                             "right again, or ";
+    if (last_look_.is_far()) return what + "the node is started again with --accept-clock";
+    return what + "has stayed so for " + std::to_string((last_look_.left_ms + 999) / 1'000) + " s more";
 }
 
 std::string EmbeddedEngine::held_up() const {
+    if (wanted() && last_look_.jump_ms > 0) return doubted_clock();
     const std::uint64_t wall = clock_.wall_ms();
     const bool ahead = chain_.time_ms() > wall && chain_.time_ms() - wall > kProposedAheadMs;
     if (!wanted() || !ahead)
@@ -96,11 +124,11 @@ std::string EmbeddedEngine::held_up() const {
            " ms ahead of this machine's clock, " + std::to_string(wall) + " ms";
 }
 
-Outcome<void> EmbeddedEngine::make_block() {
+Outcome<void> EmbeddedEngine::make_block(std::uint64_t wall_ms) {
     const std::vector<Bytes> candidates =
         mempool_.first(options_.max_block_transactions, options_.max_block_bytes);
     const EmptyBlock empty = chain_.application().next_deadline() ? EmptyBlock::kMake : EmptyBlock::kSkip;
-    const std::uint64_t time = next_header_time(chain_.genesis(), chain_.time_ms(), clock_.wall_ms());
+    const std::uint64_t time = next_header_time(chain_.genesis(), chain_.time_ms(), wall_ms);
     auto appended = chain_.append(candidates, empty, time, key_, {options_.max_block_bytes});
     if (!appended) {
         // Whatever the cause, the submitters hear of it; a disk that is too full is not the end of the node.

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "contracts/base/sign.hpp"
+#include "ledger/engine/believed_clock.hpp"
 #include "ledger/engine/chain.hpp"
 #include "ledger/engine/clock.hpp"
 #include "ledger/engine/engines.hpp"
@@ -58,9 +59,11 @@ public:
 private:
     EmbeddedEngine(std::unique_ptr<Chain> chain, const EngineParts& parts);
     [[nodiscard]] bool wanted() const;
-    /// How far the next block's time would be ahead of the clock.
-    [[nodiscard]] std::uint64_t ahead_of_clock() const;
-    Outcome<void> make_block();
+    /// How far the next block's time would be ahead of a clock that shows `wall_ms`.
+    [[nodiscard]] std::uint64_t ahead_of_clock(std::uint64_t wall_ms) const;
+    /// `wall_ms`: the reading that was believed, and no other.
+    Outcome<void> make_block(std::uint64_t wall_ms);
+    [[nodiscard]] std::string doubted_clock() const;
     Receipt receipt_for(const Committed& block, std::uint32_t index) const;
     Outcome<Receipt> receipt_of(const TransactionPlace& place, const Hash256& id) const;
     void answer(const Hash256& id, Outcome<Answer> outcome);
@@ -71,6 +74,8 @@ private:
     Chain& chain_;
     const base::SecretKey& key_;
     EngineClock& clock_;
+    BelievedClock believed_clock_{clock_};
+    BelievedClock::Look last_look_;
     EmbeddedOptions options_;
     Mempool mempool_;
     std::map<Hash256, Done> waiting_;

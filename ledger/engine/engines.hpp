@@ -25,6 +25,9 @@ struct EngineParts {
     EngineClock& clock;
     std::uint64_t block_interval_ms = 100;  ///< least time between two blocks; at least the genesis' interval
     LogOptions log;
+    /// Opens although the clock is more than kFarClockMs (believed_clock.hpp) after the last header: its
+    /// operator says that it is right. A clock that was lost is likelier than a node that was off so long.
+    bool accepts_far_clock = false;
 };
 
 /// The names, in the order of the table.
@@ -32,7 +35,8 @@ std::vector<std::string> engine_names();
 
 /// Opens the engine: opens its state and executes the missing blocks. Fails with kPreflight when this build
 /// has no engine of that name, kKey when it cannot make blocks with the key, kUsage when it cannot serve the
-/// set of validators, and with the errors of opening the state (kNotFound, kVerification).
+/// set of validators or the clock is far ahead (accepts_far_clock), and with the errors of opening the state
+/// (kNotFound, kVerification, kFailure).
 Outcome<std::unique_ptr<LedgerEngine>> open_engine(std::string_view name, const EngineParts& parts);
 
 }  // namespace assay::ledger

@@ -61,9 +61,11 @@ Outcome<void> check_block(const Block& block, std::string_view chain_id, std::ui
     if (header.chain != chain_hash(chain_id)) return wrong("belongs to another chain");
     if (header.height != height) return wrong("its header says height " + std::to_string(header.height));
     if (header.parent != parent) return wrong("does not follow the block before it");
+    // What covers the header comes before what costs more the longer a block is: who signs for nobody has
+    // nothing hashed for it.
+    if (const auto fault = kind->fault(block, chain_id, validators)) return wrong(*fault);
     if (header.transactions_root != transactions_root(block.transactions))
         return wrong("its transactions are not those that its header commits to");
-    if (const auto fault = kind->fault(block, chain_id, validators)) return wrong(*fault);
     return {};
 }
 

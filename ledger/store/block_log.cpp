@@ -118,17 +118,21 @@ Outcome<void> BlockLog::start(const Hash256& genesis, std::uint64_t size) {
 }
 
 Outcome<void> BlockLog::scan(std::uint64_t size, std::optional<std::uint64_t> acknowledged) {
-    std::uint64_t offset = kLogHeaderSize;
     Bytes payload;
     while (true) {
-        ASSAY_ASSIGN(const auto read, read_frame(*file_, offset, payload));
+        ASSAY_ASSIGN(const auto read, read_frame(*file_, end_, payload));
         if (!read) {
             if (read.error() == FrameFault::kEnd) return {};
-            return handle_fault(read.error(), offset, size, acknowledged);
+            return handle_fault(read.error(), end_, size, acknowledged);
         }
-        frames_.push_back(*read);
-        offset += kFrameHeaderSize + read->length;
+        add_frame(read->length);
     }
+}
+
+void BlockLog::add_frame(std::uint32_t length) {
+    if (height_ % kMarkEvery == 0) marks_.push_back(end_);
+    ++height_;
+    end_ += kFrameHeaderSize + length;
 }
 
 Outcome<void> BlockLog::handle_fault(FrameFault fault, std::uint64_t offset, std::uint64_t size,
@@ -201,22 +205,39 @@ Outcome<void> BlockLog::append(const Block& block) {
                         " MiB are kept in reserve",
                     "free space on that file system");
     }
-    const std::uint64_t offset =
-        frames_.empty() ? kLogHeaderSize : frames_.back().offset + kFrameHeaderSize + frames_.back().length;
     if (auto written = file_->append(frame); !written) return stop(written.error());
     if (options_.sync_before_acknowledge) {
         if (auto synced = file_->sync(); !synced) return stop(synced.error());
     }
-    frames_.push_back(Frame{offset, static_cast<std::uint32_t>(frame.size() - kFrameHeaderSize)});
+    add_frame(static_cast<std::uint32_t>(frame.size() - kFrameHeaderSize));
     return {};
 }
 
+// From the nearest place that is known, over the headers of the frames between: open() has checked them all.
+Outcome<BlockLog::Place> BlockLog::find(std::uint64_t height) const {
+    const std::uint64_t mark = (height - 1) / kMarkEvery;
+    Place at{mark * kMarkEvery + 1, marks_[mark]};
+    if (after_read_.height > at.height && after_read_.height <= height) at = after_read_;
+    for (; at.height < height; ++at.height) {
+        ASSAY_ASSIGN(const Bytes header, file_->read(at.offset, kFrameHeaderSize));
+        if (header.size() < kFrameHeaderSize || !header_checks(header)) {
+            return fail(ErrorKind::kVerification,
+                        path_ + ": block " + std::to_string(at.height) + " is damaged",
+                        "restore the log from a backup");
+        }
+        at.offset += kFrameHeaderSize + read_u32(ByteView(header).subspan(4));
+    }
+    return at;
+}
+
 Outcome<Block> BlockLog::read(std::uint64_t height) const {
-    ASSAY_CHECK(height >= 1 && height <= frames_.size());
+    ASSAY_CHECK(height >= 1 && height <= height_);
     const std::string where = path_ + ": block " + std::to_string(height);
+    ASSAY_ASSIGN(const Place at, find(height));
     Bytes payload;
-    ASSAY_ASSIGN(const auto frame, read_frame(*file_, frames_[height - 1].offset, payload));
+    ASSAY_ASSIGN(const auto frame, read_frame(*file_, at.offset, payload));
     if (!frame) return fail(ErrorKind::kVerification, where + " is damaged", "restore the log from a backup");
+    after_read_ = {height + 1, at.offset + kFrameHeaderSize + frame->length};
     auto block = base::decode<Block>(payload);
     if (!block) {
         return fail(ErrorKind::kVerification,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // KeyValueStore is the interface to LevelDB, for the index. When a store cannot be used, it is rebuilt from
 // the blocks. It is deleted only after the blocks have given its content again, which the blocks of a chain
-// that began under an older schema cannot do.
+// that began under an older schema cannot do. Errors of kind kVerification mean that what is stored is
+// damaged; all others mean nothing of the kind.
 #pragma once
 
 #include <cstdint>

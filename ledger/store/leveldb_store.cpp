@@ -26,18 +26,25 @@ ByteView view(const leveldb::Slice& bytes) {
     return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
 }
 
+// Corruption alone is damage. A full disk, a quota, a process without a free descriptor and a disk that does
+// not answer are IOError: what is stored may be sound.
 base::Failed<base::Error> refused(const std::string& name, const std::string& doing,
                                   const leveldb::Status& status) {
-    const ErrorKind kind = status.IsCorruption() ? ErrorKind::kVerification : ErrorKind::kFailure;
-    return fail(kind, name + ": cannot " + doing + ": " + status.ToString(),
-                "start again: the " + name + " is rebuilt if the blocks give it again");
+    const std::string what = name + ": cannot " + doing + ": " + status.ToString();
+    if (status.IsCorruption()) {
+        return fail(ErrorKind::kVerification, what,
+                    "start again: the " + name + " is rebuilt if the blocks give it again");
+    }
+    return fail(ErrorKind::kFailure, what,
+                "make room on the disk, raise the limit of open files or check the disk, whichever it names, "
+                "and start again: the " +
+                    name + " is left as it is");
 }
 
 /// Who uses the store. LevelDB has a lock too, but says only in words that it is taken.
 class StoreLock {
 public:
-    /// kUsage when somebody holds it, in this process or another, and when it cannot be known: what follows
-    /// another error is that the store is deleted.
+    /// kUsage when somebody holds it, in this process or another, and when it cannot be known.
     static Outcome<std::unique_ptr<StoreLock>> take(const std::string& name, const std::string& directory) {
         const std::string path = directory + ".lock";
         const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -23,6 +23,8 @@ struct NodeProcessOptions {
     PassphraseSource passphrase;
     std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
+    /// Starts although this machine's clock is more than a year after the last block.
+    bool accepts_far_clock = false;
     std::int64_t clock_offset_ms = 0;  ///< how far this node's wall clock is off; devnets only
     /// The node key whose every other move in disputes is left out; devnets only.
     std::optional<base::PublicKey> drops_moves_of = std::nullopt;
@@ -30,7 +32,8 @@ struct NodeProcessOptions {
 };
 
 /// Serves until stopped. Writes HOME/node.address once it answers, and removes it at the end. Errors: kKey,
-/// kNotFound (no genesis), kVerification (damaged ledger), kUsage (address), kFailure (port taken, disk).
+/// kNotFound (no genesis), kVerification (damaged ledger), kUsage (address, a clock that is far ahead),
+/// kFailure (port taken, disk).
 base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop_token stop);
 
 /// The file to which run_ledger_node writes its address.

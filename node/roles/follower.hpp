@@ -24,7 +24,9 @@ public:
     /// once block 1 has given the root that its header names. If block 1 does not, the store is left as it
     /// is, because a chain that began under an older schema cannot be followed from its first block. When a
     /// store cannot be written, the follower goes on in memory. take_notes() reports all this. `store`
-    /// outlives the follower and is used by nobody else. kUsage when another process uses it.
+    /// outlives the follower and is used by nobody else. kUsage when another process uses it. Every other
+    /// failure to open or read it that is no damage (ledger::load_state) is an error too, and touches
+    /// nothing.
     static base::Outcome<Follower> open(const ledger::Genesis& genesis, ledger::KeyValueProvider& store);
 
     /// Executes the next block. kVerification (wrong signature, parent, root, invariant): a ledger that

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "assay.grpc.pb.h"
@@ -85,13 +88,13 @@ public:
             bytes.clear();
             while (!too_large && reader->Read(&piece)) {
                 count_received(Traffic::kLedger, piece.ByteSizeLong());
-                too_large = bytes.size() + piece.data().size() > kAnswerBytesMax;
+                too_large = bytes.size() + piece.data().size() > kBlockBytesMax;
                 if (!too_large) bytes.insert(bytes.end(), piece.data().begin(), piece.data().end());
             }
             if (too_large) context.TryCancel();
             return reader->Finish();
         });
-        if (too_large) return bad_answer(options_.address, "a block above 64 MiB");
+        if (too_large) return bad_answer(options_.address, "a block above 16 MiB");
         if (!status.ok()) return base::failed(to_error(status, options_.address));
         return bytes;
     }
@@ -112,44 +115,83 @@ public:
     Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop,
                             const BlockHandler& handler) override {
         from_height = std::max<std::uint64_t>(from_height, 1);  // the first block there is
-        grpc::ClientContext context;  // no deadline: a subscription lives as long as its reader
-        const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
-        v1::SubscribeRequest request;
-        request.set_from_height(from_height);
-        count_sent(Traffic::kLedger, request.ByteSizeLong());
-        const auto reader = stub_->Subscribe(&context, request);
-        v1::BlockPart part;
-        BlockNotice block;
-        while (reader->Read(&part)) {
-            count_received(Traffic::kLedger, part.ByteSizeLong());
-            if (!part.header().empty()) block = {part.height(), wire_bytes(part.header()), {}};
-            if (part.height() != from_height || block.height != from_height ||
-                block.events.size() + part.events().size() > kAnswerBytesMax) {
-                context.TryCancel();
-                return bad_answer(options_.address, "a gap in the blocks, or a block above 64 MiB");
-            }
-            block.events.insert(block.events.end(), part.events().begin(), part.events().end());
-            if (!part.last()) continue;
-            if (!handler(block)) {
-                context.TryCancel();
-                return {};
-            }
-            ++from_height;
+        for (int made = 0;; ++made) {
+            const std::uint64_t before = from_height;
+            ASSAY_ASSIGN(const std::optional<grpc::Status> ended, follow(from_height, stop, handler));
+            if (!ended) return {};
+            if (from_height > before) made = 0;
+            if (!is_too_many_calls(*ended) || made >= kAgain)
+                return base::failed(to_error(*ended, options_.address));
+            if (!wait_unless(stop, kPause * (1 << made))) return {};
         }
-        const grpc::Status status = reader->Finish();
-        if (stop.stop_requested()) return {};
-        if (status.ok())
-            return base::fail(base::ErrorKind::kUnreachable, options_.address + " ended the subscription");
-        return base::failed(to_error(status, options_.address));
     }
 
 private:
+    /// How often a call is made again that a busy node refused, and the first pause; each is twice as long as
+    /// the one before.
+    static constexpr int kAgain = 4;
+    static constexpr auto kPause = std::chrono::milliseconds(100);
+
+    /// One subscription. Raises `height` with every block that the handler took. Returns how the node refused
+    /// or broke it, or nothing when the handler or `stop` ended it.
+    Outcome<std::optional<grpc::Status>> follow(std::uint64_t& height, const std::stop_token& stop,
+                                                const BlockHandler& handler) {
+        grpc::ClientContext context;  // no deadline: a subscription lives as long as its reader
+        const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+        v1::SubscribeRequest request;
+        request.set_from_height(height);
+        count_sent(Traffic::kLedger, request.ByteSizeLong());
+        const auto reader = stub_->Subscribe(&context, request);
+        v1::BlockPart part;
+        std::optional<BlockNotice> block;  // of which a part has come
+        while (reader->Read(&part)) {
+            count_received(Traffic::kLedger, part.ByteSizeLong());
+            if (const char* const fault = fault_of(part, height, block)) {
+                context.TryCancel();
+                return bad_answer(options_.address, fault);
+            }
+            if (!block) block = BlockNotice{part.height(), wire_bytes(part.header()), {}};
+            block->events.insert(block->events.end(), part.events().begin(), part.events().end());
+            if (!part.last()) continue;
+            if (!handler(*block)) {
+                context.TryCancel();
+                return std::optional<grpc::Status>();
+            }
+            block.reset();
+            ++height;
+        }
+        const grpc::Status status = reader->Finish();
+        if (stop.stop_requested()) return std::optional<grpc::Status>();
+        if (status.ok())
+            return base::fail(base::ErrorKind::kUnreachable, options_.address + " ended the subscription");
+        return std::optional(status);
+    }
+
+    /// What is wrong with a part of the block at `height`; null when nothing is. A block ends: each of its
+    /// parts brings events or is the last, and the first alone has the header.
+    static const char* fault_of(const v1::BlockPart& part, std::uint64_t height,
+                                const std::optional<BlockNotice>& begun) {
+        if (part.height() != height) return "a gap in the blocks";
+        if (part.header().empty() != begun.has_value()) return "a block without one header";
+        if (part.events().empty() && !part.last()) return "a part of a block with nothing in it";
+        if (begun && begun->events.size() + part.events().size() > kAnswerBytesMax)
+            return "a block above 64 MiB";
+        return nullptr;
+    }
+
+    /// False when `stop` came first.
+    static bool wait_unless(const std::stop_token& stop, std::chrono::milliseconds pause) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        wake.wait_for(lock, stop, pause, [] { return false; });
+        return !stop.stop_requested();
+    }
+
     /// A node that has no room for one more call refuses it before it looks at it. Makes the call again then,
-    /// up to four times, with pauses of a tenth of a second and twice as long each, within one deadline.
+    /// up to kAgain times, within one deadline.
     template <class Attempt>
     grpc::Status again_where_busy(const Attempt& attempt) {
-        constexpr int kAgain = 4;
-        constexpr auto kPause = std::chrono::milliseconds(100);
         const auto deadline = std::chrono::system_clock::now() + options_.deadline;
         for (int made = 0;; ++made) {
             grpc::ClientContext context;

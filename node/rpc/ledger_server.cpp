@@ -5,6 +5,7 @@
 #include "assay.grpc.pb.h"
 #include "node/rpc/block_feed.hpp"
 #include "node/rpc/errors.hpp"
+#include "node/rpc/lent_copies.hpp"
 #include "node/rpc/listener.hpp"
 #include "node/rpc/reactors.hpp"
 #include "node/rpc/wire.hpp"
@@ -20,25 +21,36 @@ constexpr int kSubmitters = 64;
 /// A block has 4 MiB and little more: whoever needs longer holds memory and gets nowhere.
 constexpr std::chrono::minutes kLongestBlock{2};
 
+using LentBlocks = LentCopies<Bytes>;
+using LentNotices = LentCopies<BlockNotice>;
+
 // One block, read once, sent in pieces.
 class BlockCall final : public WriteCall<v1::Piece> {
 public:
-    BlockCall(OpenCalls& calls, FairPool& pool, LedgerService& service, grpc::CallbackServerContext& context,
-              std::uint64_t height)
+    BlockCall(OpenCalls& calls, FairPool& pool, LedgerService& service, LentBlocks& lent,
+              grpc::CallbackServerContext& context, std::uint64_t height)
         : WriteCall(calls, context, CallKind::kTransfer, kLongestBlock),
           pool_(pool),
           service_(service),
+          lent_(lent),
           height_(height) {}
 
 private:
     void prepare() override {
         if (block_) return next_piece();
         pool_.add(caller().name, [this] {
-            auto block = service_.block(height_);
+            auto block = lent_.borrow(
+                height_, caller().address, [this] { return read(); },
+                [](const Bytes& bytes) { return bytes.size(); });
             if (!block) return end(to_status(block.error()));
+            if (*block == nullptr) return end(too_many_calls());
             block_ = *std::move(block);
             next_piece();
         });
+    }
+    Outcome<LentBlocks::Copy> read() {
+        ASSAY_ASSIGN(Bytes bytes, service_.block(height_));
+        return std::make_shared<const Bytes>(std::move(bytes));
     }
     void next_piece() {
         const ByteView rest = ByteView(*block_).subspan(sent_);
@@ -51,19 +63,21 @@ private:
 
     FairPool& pool_;
     LedgerService& service_;
+    LentBlocks& lent_;
     std::uint64_t height_;
-    std::optional<Bytes> block_;
+    LentBlocks::Copy block_;
     std::size_t sent_ = 0;
 };
 
 // Every block from a height on. Between blocks it is an entry in the feed's list and nothing else.
 class SubscribeCall final : public WriteCall<v1::BlockPart>, public BlockWaiter {
 public:
-    SubscribeCall(OpenCalls& calls, FairPool& pool, BlockFeed& feed, grpc::CallbackServerContext& context,
-                  std::uint64_t from_height)
+    SubscribeCall(OpenCalls& calls, FairPool& pool, BlockFeed& feed, LentNotices& lent,
+                  grpc::CallbackServerContext& context, std::uint64_t from_height)
         : WriteCall(calls, context, CallKind::kSubscription),
           pool_(pool),
           feed_(feed),
+          lent_(lent),
           next_(std::max<std::uint64_t>(from_height, 1)) {
         // Headers now, so that the client knows that it is subscribed before the first block.
         StartSendInitialMetadata();
@@ -77,8 +91,11 @@ private:
     bool stop_waiting() override { return feed_.forget(*this); }
     void block_here() override {
         pool_.add(caller().name, [this] {
-            auto notice = feed_.read(next_);
+            auto notice = lent_.borrow(
+                next_, caller().address, [this] { return feed_.read(next_); },
+                [](const BlockNotice& block) { return block.header.size() + block.events.size(); });
             if (!notice) return end(to_status(notice.error()));
+            if (*notice == nullptr) return end(too_many_calls());
             notice_ = *std::move(notice);
             ++next_;
             message_.set_header(wire_text(notice_->header));
@@ -104,15 +121,20 @@ private:
 
     FairPool& pool_;
     BlockFeed& feed_;
+    LentNotices& lent_;
     std::uint64_t next_;
-    std::shared_ptr<const BlockNotice> notice_;  ///< of which parts are left to send
+    LentNotices::Copy notice_;  ///< of which parts are left to send
     std::size_t sent_ = 0;
 };
 
 class LedgerCalls final : public v1::Ledger::CallbackService, public Adapter {
 public:
     LedgerCalls(LedgerService& service, const ServerLimits& limits)
-        : service_(service), calls_(limits), feed_(service) {}
+        : service_(service),
+          calls_(limits),
+          feed_(service),
+          lent_blocks_(limits.blocks),
+          lent_notices_(limits.blocks) {}
 
     grpc::Service& service() override { return *this; }
     void stop() override {
@@ -185,17 +207,21 @@ public:
     // Both delete themselves when they are over.
     grpc::ServerWriteReactor<v1::Piece>* GetBlock(Context* context,
                                                   const v1::GetBlockRequest* request) override {
-        return (new BlockCall(calls_, readers_, service_, *context, request->height()))->start();
+        return (new BlockCall(calls_, readers_, service_, lent_blocks_, *context, request->height()))
+            ->start();
     }
     grpc::ServerWriteReactor<v1::BlockPart>* Subscribe(Context* context,
                                                        const v1::SubscribeRequest* request) override {
-        return (new SubscribeCall(calls_, readers_, feed_, *context, request->from_height()))->start();
+        return (new SubscribeCall(calls_, readers_, feed_, lent_notices_, *context, request->from_height()))
+            ->start();
     }
 
 private:
     LedgerService& service_;
     OpenCalls calls_;
     BlockFeed feed_;
+    LentBlocks lent_blocks_;
+    LentNotices lent_notices_;
     FairPool readers_{kLedgerReaders};
     FairPool submitters_{kSubmitters};
 };

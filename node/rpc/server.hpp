@@ -24,13 +24,22 @@ struct CallLimits {
     int per_caller = 16;
 };
 
+/// The most bytes of blocks that calls are sending. What several calls send counts once, for all and for each
+/// address. It takes four full addresses to fill a server.
+struct ByteLimits {
+    std::uint64_t total = 128ULL << 20;
+    std::uint64_t per_address = 32ULL << 20;
+};
+
 struct ServerLimits {
     std::uint64_t memory_bytes = 64ULL << 20;  ///< for all connections together
     int streams_per_connection = 32;
     int receive_bytes = 1 << 20;  ///< one message
     CallLimits answers{.total = 512, .per_address = 128, .per_caller = 32};
     CallLimits transfers{.total = 256, .per_address = 64, .per_caller = 16};  ///< blocks, blobs
-    CallLimits subscriptions{.total = 512, .per_address = 128, .per_caller = 8};
+    /// Under TLS all processes of one home are one caller, and each of them has a subscription.
+    CallLimits subscriptions{.total = 512, .per_address = 128, .per_caller = 128};
+    ByteLimits blocks{};  ///< whole blocks, and as many bytes of what subscriptions send
     /// A client is cut off when it takes no message for this long while one waits for it.
     std::chrono::milliseconds stall{30'000};
 };

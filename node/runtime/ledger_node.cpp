@@ -11,6 +11,7 @@
 #include "contracts/rules/state/tables.hpp"
 #include "ledger/engine/clock.hpp"
 #include "ledger/engine/engines.hpp"
+#include "ledger/store/block_log.hpp"
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "node/runtime/loop.hpp"
@@ -24,6 +25,8 @@ using base::fail;
 
 // What the service promises of a page is what the application gives.
 static_assert(kScanPageMax == ledger::kRangeRecordsMax && kScanBytesMax == ledger::kRangeBytesMax);
+// What a client takes for a block is what the log keeps.
+static_assert(kBlockBytesMax == ledger::kMaxBlockBytes);
 
 constexpr std::uint64_t kNanosecondsInMs = 1'000'000;
 
@@ -39,7 +42,9 @@ class OffsetClock final : public ledger::EngineClock {
 public:
     explicit OffsetClock(std::int64_t offset_ms) : offset_ms_(offset_ms) {}
     std::uint64_t monotonic_ms() override { return system_.monotonic_ms(); }
-    std::uint64_t wall_ms() override { return system_.wall_ms() + static_cast<std::uint64_t>(offset_ms_); }
+    std::uint64_t wall_ms() override {
+        return ledger::unix_ms(static_cast<std::int64_t>(system_.wall_ms()) + offset_ms_);
+    }
 
 private:
     std::int64_t offset_ms_;
@@ -53,12 +58,9 @@ public:
           provider_(ledger::leveldb_provider(ledger::Layout(options_.home.string()).index)) {}
 
     ~Node() override {
-        refuse_more();
+        stop_answering();
         if (thread_.joinable()) {
-            loop_.post([this] {
-                end(nullptr);
-                loop_.stop();
-            });
+            loop_.post([this] { loop_.stop(); });
             thread_.join();
         }
         server_.reset();
@@ -72,7 +74,8 @@ public:
                                   .key = key,
                                   .clock = clock_,
                                   .block_interval_ms = options_.block_interval_ms,
-                                  .log = {}};
+                                  .log = {},
+                                  .accepts_far_clock = options_.accepts_far_clock};
         parts.log.min_free_bytes = options_.min_free_bytes;
         ASSAY_ASSIGN(engine_, ledger::open_engine(options_.engine, parts));
         notes_ = engine_->notes();
@@ -88,6 +91,11 @@ public:
         thread_ = std::thread([this] { loop_.run(); });
         ASSAY_ASSIGN(server_, serve_ledger(*this, options_.server));
         return {};
+    }
+
+    void stop_answering() override {
+        refuse_more();
+        loop_.post([this] { end(nullptr); });
     }
 
     [[nodiscard]] std::string address() const override { return server_->address(); }

@@ -31,6 +31,8 @@ struct LedgerNodeOptions {
     /// Called on the strand with the reason when the engine makes no more blocks (LedgerEngine::held_up), and
     /// with an empty text when it goes on.
     std::function<void(const std::string&)> on_held = {};
+    /// Starts although the clock is more than a year after the last block (ledger::EngineParts).
+    bool accepts_far_clock = false;
     std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off; not 0 only in drills
     /// The node key whose every other move in disputes is left out; only in drills (move_dropper.hpp).
     std::optional<base::PublicKey> drops_moves_of = std::nullopt;
@@ -38,7 +40,8 @@ struct LedgerNodeOptions {
     std::function<void(const std::string&)> on_left_out = {};
 };
 
-/// Thread-safe. Serves from start() until destroyed; submissions that wait at that time get kUnreachable.
+/// Thread-safe. Serves from start() until it is stopped or destroyed; submissions that wait at that time get
+/// kUnreachable.
 class LedgerNode : public LedgerService {
 public:
     /// Opens the engine and listens. `key` is the validator's (kKey when it is not). `key` and `machine`
@@ -46,6 +49,11 @@ public:
     static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options,
                                                       const base::SecretKey& key,
                                                       const ledger::StateMachine& machine);
+
+    /// Refuses every call from now on with kUnreachable, those that wait among them, soon after this returns.
+    /// REQUIRED before whatever waits for an answer of this node is destroyed: a chain that is held up
+    /// answers no submission.
+    virtual void stop_answering() = 0;
 
     /// "host:port" that clients connect to.
     [[nodiscard]] virtual std::string address() const = 0;

@@ -60,6 +60,12 @@ struct ScanRequest {
 /// The most entries of a page, and the most bytes; a page of one entry may hold more bytes.
 inline constexpr std::uint32_t kScanPageMax = 1024;
 inline constexpr std::size_t kScanBytesMax = 512 * 1024;
+/// The most that scan_all takes of a node, over all its attempts: pages, and bytes of one result (each entry
+/// with 64 more). An honest page has kScanPageMax entries or, two together, more than kScanBytesMax.
+inline constexpr std::size_t kScanAllPagesMax = 4096;
+inline constexpr std::size_t kScanAllBytesMax = std::size_t{256} << 20;
+/// The most bytes of an encoded block.
+inline constexpr std::size_t kBlockBytesMax = std::size_t{16} << 20;
 
 /// One block as followers see it: the encoded signed header and the encoded list of events.
 struct BlockNotice {
@@ -101,7 +107,9 @@ public:
 };
 
 /// Reads all entries under a prefix, page by page. Starts again when the height changed between pages, so
-/// that the result is of one state. kFailure after 16 restarts.
+/// that the result is of one state. kFailure after 16 restarts. kVerification for what no honest node gives:
+/// more than kScanAllPagesMax pages or kScanAllBytesMax bytes, an empty page that is not the last, keys that
+/// are not ascending or not under the prefix, a page that leads back.
 Outcome<StatePage> scan_all(LedgerService& ledger, ByteView prefix);
 
 }  // namespace assay::node

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/engine/chain.hpp"
 
+#include <sys/resource.h>
+
 #include "tests/ledger/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -77,6 +79,74 @@ TEST_CASE("an index that is deleted or damaged is rebuilt from the log, with the
         REQUIRE_FALSE((*chain)->notes().empty());
         CHECK((*chain)->notes().back().find("rebuilt from 6 blocks") != std::string::npos);
     }
+}
+
+TEST_CASE("a failure to open or read the index that is no damage ends the start, and the next one goes on") {
+    Faults faults;
+    FaultyDisk disk(faults);
+    MemoryProvider provider(faults);
+    faults.fault = Fault::kIoError;
+    REQUIRE(write_genesis(disk, Layout("home").genesis, toy_genesis()));
+    for (std::uint64_t height = 1; height <= 3; ++height) {
+        const auto chain = Chain::open(disk, provider, kMachine, "home");
+        REQUIRE((*chain)->append({toy_transaction(1, height - 1, 5)}, EmptyBlock::kSkip, height, test_key()));
+    }
+    const auto stored = provider.values;
+    const Bytes log = disk.bytes(Layout("home").log);
+    std::uint64_t refused = 0;
+    for (bool opens = false; !opens; refused += opens ? 0 : 1) {
+        CAPTURE(refused);
+        provider.failing_read = refused + 1;
+        const auto tried = Chain::open(disk, provider, kMachine, "home");
+        opens = tried.ok();
+        if (!opens) CHECK(tried.error().kind == base::ErrorKind::kFailure);
+        CHECK(provider.values == stored);
+        CHECK(disk.bytes(Layout("home").log) == log);
+        provider.failing_read = 0;
+        const auto chain = Chain::open(disk, provider, kMachine, "home");
+        REQUIRE(chain);
+        CHECK((*chain)->height() == 3);
+        CHECK((*chain)->notes().empty());
+    }
+    CHECK(refused >= 3);  // to open it, its head and its state
+}
+
+TEST_CASE("a process without a free descriptor does not start, says so, and deletes no index") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 3);
+    PosixDisk disk;
+    const auto provider = leveldb_provider(Layout(home.path()).index);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    int refused_by_leveldb = 0;
+    bool opens = false;
+    for (rlim_t most = 3; most < 64 && !opens; ++most) {
+        CAPTURE(most);
+        const rlimit few{most, before.rlim_max};
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+        {
+            const auto tried = Chain::open(disk, *provider, kMachine, home.path());
+            REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+            opens = tried.ok();
+            if (!opens) {
+                const base::Error& why = tried.error();
+                INFO(why.what);
+                const bool by_leveldb = why.what.find("index: cannot open: IO error") != std::string::npos;
+                CHECK((by_leveldb || why.what.find("Too many open files") != std::string::npos));
+                if (by_leveldb) {
+                    ++refused_by_leveldb;
+                    CHECK(why.kind == base::ErrorKind::kFailure);
+                    CHECK(why.fix.find("limit of open files") != std::string::npos);
+                }
+            }
+        }
+        const auto chain = Chain::open(disk, *provider, kMachine, home.path());
+        REQUIRE(chain);
+        CHECK((*chain)->height() == 3);
+        CHECK((*chain)->notes().empty());
+    }
+    CHECK(opens);
+    CHECK(refused_by_leveldb >= 3);
 }
 
 TEST_CASE("two nodes cannot use one home, and the second does not delete the first one's index") {
@@ -208,4 +278,11 @@ TEST_CASE("a block counts when its proposer is a validator whose power alone dec
     const auto strange = check_block(block, "toy-1", 1, {}, contracts::ValidatorSet::of_one(other));
     REQUIRE_FALSE(strange);
     CHECK(strange.error().what.find("no validator's") != std::string::npos);
+    // A header that nobody signed is refused before what it commits to is hashed.
+    Block forged = block;
+    forged.transactions = {Bytes{1}};
+    const auto own = contracts::ValidatorSet::of_one(key.public_key());
+    CHECK(check_block(forged, "toy-1", 1, {}, own).error().what.find("commits to") != std::string::npos);
+    forged.signature = {};
+    CHECK(check_block(forged, "toy-1", 1, {}, own).error().what.find("signature") != std::string::npos);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/engine/embedded.hpp"
 
+#include <limits>
+
+#include "ledger/engine/believed_clock.hpp"
 #include "ledger/engine/engines.hpp"
 #include "ledger/store/certificate.hpp"
 #include "ledger/store/header_time.hpp"
@@ -195,6 +198,145 @@ TEST_CASE("a clock that jumps back far is waited for: heights do not go by at ti
     REQUIRE(bench.engine->tick());
     CHECK(bench.chain->height() == 2);
     CHECK(bench.engine->held_up().empty());
+}
+
+namespace {
+
+constexpr std::uint64_t kSecondMs = 1'000, kHourMs = 3'600'000, kYearMs = 365 * 24 * kHourMs;
+
+/// An engine with a block and a transaction that waits, whose two clocks go on together from here on.
+struct ClockBench : Bench {
+    ClockBench() {
+        submit(toy_transaction(1, 0, 5));
+        REQUIRE(engine->tick());
+        submit(toy_transaction(1, 1, 5));
+    }
+    void pass(std::uint64_t ms) {
+        clock.now += ms;
+        clock.wall += ms;
+    }
+    /// Whether a look makes the block that waits, or is held up by a clock that is not believed.
+    bool makes_block() {
+        REQUIRE(engine->tick());
+        const bool held = engine->held_up().find("clock is not believed") != std::string::npos;
+        CHECK(held == (chain->height() == 1));
+        return chain->height() == 2;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("one wrong reading of the wall clock is in no header, however far ahead it is") {
+    for (const std::uint64_t ahead : {kClockGainMs + 1, kHourMs, 10 * kYearMs}) {
+        CAPTURE(ahead);
+        ClockBench bench;
+        bench.pass(kSecondMs);
+        bench.clock.wall += ahead;
+        CHECK_FALSE(bench.makes_block());
+        CHECK(bench.engine->tick().value() == kSecondMs);
+        bench.clock.wall -= ahead;
+        CHECK(bench.makes_block());
+        CHECK(bench.chain->time_ms() == bench.clock.wall);
+    }
+}
+
+TEST_CASE("a clock that gains a little, or an idle chain, holds nothing up") {
+    ClockBench bench;
+    bench.pass(kSecondMs);
+    bench.clock.wall += kClockGainMs;
+    CHECK(bench.makes_block());
+    bench.pass(3 * kYearMs);
+    bench.submit(toy_transaction(1, 2, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.chain->height() == 3);
+    CHECK(bench.chain->time_ms() == bench.clock.wall);
+}
+
+TEST_CASE("a jump that the clock keeps is believed after as long as it is, or ten minutes") {
+    for (const auto& [jump, wait] :
+         {std::pair{20 * kSecondMs, 20 * kSecondMs}, {kHourMs, kJumpKeptMs}, {kYearMs / 2, kJumpKeptMs}}) {
+        CAPTURE(jump);
+        ClockBench bench;
+        bench.pass(kSecondMs);
+        bench.clock.wall += jump;
+        CHECK_FALSE(bench.makes_block());
+        bench.pass(wait - 1);
+        CHECK_FALSE(bench.makes_block());
+        bench.pass(1);
+        CHECK(bench.makes_block());
+        CHECK(bench.chain->time_ms() == bench.clock.wall);
+    }
+}
+
+TEST_CASE("a clock that jumps on is waited for anew, and a year ahead is never believed") {
+    ClockBench bench;
+    bench.pass(kSecondMs);
+    bench.clock.wall += kHourMs;
+    CHECK_FALSE(bench.makes_block());
+    bench.pass(kJumpKeptMs / 2);
+    bench.clock.wall += kHourMs;
+    CHECK_FALSE(bench.makes_block());
+    bench.pass(kJumpKeptMs - 1);
+    CHECK_FALSE(bench.makes_block());
+    bench.clock.wall += kFarClockMs;
+    for (int day = 0; day < 30; ++day) {
+        bench.pass(24 * kHourMs);
+        CHECK_FALSE(bench.makes_block());
+    }
+    CHECK(bench.engine->held_up().find("--accept-clock") != std::string::npos);
+    bench.clock.wall -= kFarClockMs + 2 * kHourMs;
+    CHECK(bench.makes_block());
+}
+
+TEST_CASE("a clock that was behind the chain and is set right is measured by the last header") {
+    ClockBench bench;
+    const std::uint64_t time = bench.chain->time_ms();
+    bench.pass(kSecondMs);
+    bench.clock.wall = 0;  // a machine without a battery
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.chain->height() == 1);
+    bench.pass(kSecondMs);
+    bench.clock.wall = time + 2 * kSecondMs;
+    CHECK(bench.makes_block());
+}
+
+TEST_CASE("an engine opens months after its last block, and a year after it on its operator's word alone") {
+    Faults faults;
+    FaultyDisk disk(faults);
+    MemoryProvider provider(faults);
+    ManualClock clock;
+    const base::SecretKey key = test_key();
+    REQUIRE(write_genesis(disk, Layout("home").genesis, toy_genesis()));
+    EngineParts parts{"home", disk, provider, kMachine, key, clock, 100, {}};
+    const auto made = [&](std::uint64_t nonce) {
+        auto engine = open_engine("embedded", parts);
+        if (!engine) return engine.error().what;
+        (*engine)->submit(toy_transaction(1, nonce, 5), [](const Outcome<Answer>&) {});
+        REQUIRE((*engine)->tick());
+        CHECK((*engine)->application().info().height == nonce + 1);
+        return std::string();
+    };
+    CHECK(made(0).empty());
+    clock.wall += kFarClockMs;
+    CHECK(made(1).empty());
+    clock.wall += kFarClockMs + 1;
+    const auto before = provider.values;
+    const Bytes log = disk.bytes(Layout("home").log);
+    CHECK(made(2).find("366 days after block 2") != std::string::npos);
+    CHECK(open_engine("embedded", parts).error().kind == base::ErrorKind::kUsage);
+    CHECK(open_engine("embedded", parts).error().fix.find("--accept-clock") != std::string::npos);
+    CHECK(provider.values == before);
+    CHECK(disk.bytes(Layout("home").log) == log);
+    parts.accepts_far_clock = true;
+    CHECK(made(2).empty());
+    parts.accepts_far_clock = false;
+    CHECK(made(3).empty());
+}
+
+TEST_CASE("a wall clock before 1970 shows 1970, and no time of the far future") {
+    CHECK(unix_ms(-1) == 0);
+    CHECK(unix_ms(std::numeric_limits<std::int64_t>::min()) == 0);
+    CHECK(unix_ms(1'700'000'000'000) == 1'700'000'000'000);
 }
 
 TEST_CASE("the mempool is bounded in number, per sender and in bytes") {

@@ -182,7 +182,7 @@ public:
     explicit MemoryProvider(Faults& faults) : faults_(faults) {}
 
     Outcome<std::unique_ptr<KeyValueStore>> open() override {
-        if (faults_.dead) return faults_.error();
+        if (faults_.dead || read_fails()) return faults_.error();
         if (refuse_to_open)
             return base::fail(base::ErrorKind::kVerification, "index: cannot open: corruption");
         return std::unique_ptr<KeyValueStore>(std::make_unique<Store>(*this));
@@ -198,20 +198,24 @@ public:
 
     std::map<Bytes, Bytes> values;
     bool refuse_to_open = false;  ///< until destroy()
+    /// The open or read of this number from now on fails once, with kFailure; 0: none does.
+    std::uint64_t failing_read = 0;
 
 private:
+    bool read_fails() { return failing_read > 0 && --failing_read == 0; }
+
     class Store final : public KeyValueStore {
     public:
         explicit Store(MemoryProvider& provider) : provider_(provider) {}
         Outcome<std::optional<Bytes>> get(ByteView key) const override {
-            if (provider_.faults_.dead) return provider_.faults_.error();
+            if (provider_.faults_.dead || provider_.read_fails()) return provider_.faults_.error();
             const auto found = provider_.values.find(base::to_bytes(key));
             if (found == provider_.values.end()) return std::optional<Bytes>{};
             return std::optional<Bytes>(found->second);
         }
         Outcome<void> scan(ByteView prefix,
                            const std::function<void(ByteView, ByteView)>& visit) const override {
-            if (provider_.faults_.dead) return provider_.faults_.error();
+            if (provider_.faults_.dead || provider_.read_fails()) return provider_.faults_.error();
             const Bytes from = base::to_bytes(prefix);
             for (auto it = provider_.values.lower_bound(from); it != provider_.values.end(); ++it) {
                 if (it->first.size() < from.size() ||

@@ -17,6 +17,7 @@ struct NodeFlags {
     RoleFlags role;
     std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
+    bool accepts_far_clock = false;
     std::int64_t clock_offset_ms = 0;
     std::string drop_moves;
 };
@@ -32,6 +33,7 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     ASSAY_ASSIGN(options.passphrase, flags.role.passphrase.source());
     options.engine = flags.engine;
     options.block_interval_ms = flags.block_interval_ms;
+    options.accepts_far_clock = flags.accepts_far_clock;
     options.clock_offset_ms = flags.clock_offset_ms;
     if (!flags.drop_moves.empty()) {
         options.drops_moves_of = base::parse_public_key(flags.drop_moves);
@@ -61,6 +63,8 @@ void add_node_commands(CLI::App& app, Context& context) {
                     "No two blocks closer than this or the genesis' interval")
         ->check(CLI::Range(10, 60'000))
         ->capture_default_str();
+    command.add_flag("--accept-clock", flags->accepts_far_clock,
+                     "Start although the clock is over a year after the last block");
     command
         .add_option("--drill-clock-ms", flags->clock_offset_ms,
                     "Write block times that are off by so much (devnet only)")

@@ -266,6 +266,7 @@ TEST_CASE("plan names the classes of lots that do for a job, what they cost and 
     CHECK(alone.at("leases").at("largest_class").is_null());
     node::LedgerNodeOptions options{.home = made.cli.home(), .version = "test"};
     options.server.listen = "127.0.0.1:0";
+    options.accepts_far_clock = true;  // the chain's times are not of today
     auto served =
         node::LedgerNode::start(options, made.world.env.person("sequencer").node, ledger::rules_machine());
     REQUIRE(served.ok());
@@ -336,6 +337,7 @@ TEST_CASE("a ledger node is asked for the market") {
     const base::SecretKey& key = made.world.env.person("sequencer").node;
     node::LedgerNodeOptions options{.home = made.cli.home(), .version = "test"};
     options.server.listen = "127.0.0.1:0";
+    options.accepts_far_clock = true;  // the chain's times are not of today
     auto served = node::LedgerNode::start(options, key, ledger::rules_machine());
     INFO((served.ok() ? "" : served.error().what));
     REQUIRE(served.ok());

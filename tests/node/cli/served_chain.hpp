@@ -52,6 +52,7 @@ public:
         node::LedgerNodeOptions options;
         options.home = home_.home();
         options.version = "test";
+        options.accepts_far_clock = true;  // the chain is of 2001
         options.server.tls = tls;
         options.on_stopped = [](const base::Error& why) { WARN(why.what); };
         auto node = node::LedgerNode::start(options, sequencer.node, ledger::rules_machine());

@@ -263,6 +263,31 @@ TEST_CASE("a stored state whose content or head was altered is deleted and every
     }
 }
 
+TEST_CASE("a role whose store cannot be opened or read at a start ends, and the next start goes on from it") {
+    MemoryLedger ledger;
+    ledger.extend_by(6);
+    Faults faults;
+    MemoryProvider store(faults);
+    faults.fault = Fault::kNoSpace;
+    {
+        Life first(ledger, store);
+        REQUIRE(first.follow() == 6);
+    }
+    const StoredRecords kept = store.values;
+    for (std::uint64_t read = 1; read <= 3; ++read) {  // to open it, its head, its state
+        CAPTURE(read);
+        store.failing_read = read;
+        const Life failed(ledger, store);
+        REQUIRE(failed.ended);
+        CHECK(failed.ended->kind == ErrorKind::kFailure);
+        CHECK_FALSE(failed.port.from);
+        CHECK(store.values == kept);
+        const Life next(ledger, store);
+        CHECK_FALSE(next.ended);
+        CHECK(next.port.from == 7);
+    }
+}
+
 TEST_CASE("a damaged store is left as it is when the ledger's first block does not give the root it names") {
     // The first block of a chain that began under an older schema: signed, and of another state.
     ledger::Block block = MemoryLedger().extend({test::transfer(0)});

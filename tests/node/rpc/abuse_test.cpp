@@ -156,6 +156,12 @@ FloodResult oversize_flood(const std::string& address, std::chrono::milliseconds
 
 // protobuf: field 1 as a number, or as bytes.
 base::Bytes from_height(std::uint8_t height) { return {0x08, height}; }
+base::Bytes varint_height(std::uint64_t height) {
+    base::Bytes message{0x08};
+    for (; height >= 0x80; height >>= 7U) message.push_back(static_cast<std::uint8_t>(height | 0x80U));
+    message.push_back(static_cast<std::uint8_t>(height));
+    return message;
+}
 base::Bytes blob_id() {
     base::Bytes message{0x0A, 32};
     message.resize(34, 0x33);
@@ -390,6 +396,26 @@ TEST_CASE("blocks that are asked for and not read keep nobody from blocks and su
     Server server;
     const auto slow = hold(server.ledger, "127.0.0.2", 6, "/assay.v1.Ledger/GetBlock", from_height(1));
     require_service(server);
+}
+
+TEST_CASE(
+    "long blocks that are asked for and not read are in memory up to a limit, and keep nobody from theirs") {
+    Server server;
+    const std::uint64_t before = server.memory("VmRSS:");
+    Connections slow;
+    std::uint64_t height = 1'000'000;  // blocks of 4 MiB, each another
+    for (const char* from : {"127.0.0.2", "127.0.0.3", "127.0.0.4"}) {
+        for (int connection = 0; connection < 4; ++connection) {
+            slow.push_back(std::make_unique<RawHttp2>(server.ledger, from));
+            for (int call = 0; call < 16; ++call)
+                slow.back()->ask("/assay.v1.Ledger/GetBlock", varint_height(height++));
+            slow.back()->listen_for(50ms);
+        }
+    }
+    require_service(server);
+    const std::uint64_t grown = server.memory("VmHWM:") - before;
+    INFO("grew by " << grown / kMiB << " MiB for " << slow.size() * 16 << " calls");
+    REQUIRE(grown < kCeiling * 250 * kMiB);
 }
 
 TEST_CASE("answers that nobody takes hold up no other answer") {

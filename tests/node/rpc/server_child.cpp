@@ -22,7 +22,10 @@ base::Failed<base::Error> nothing_here() {
     return base::fail(base::ErrorKind::kNotFound, "this server holds nothing", "ask another");
 }
 
-// Every submission makes a block, whose events do not fit what a client may leave unread.
+constexpr std::uint64_t kLongBlocks = 1'000'000;
+
+// Every submission makes a block, whose events do not fit what a client may leave unread. From height
+// kLongBlocks on it has blocks of 4 MiB, each another.
 class GrowingLedger final : public node::LedgerService {
 public:
     node::Outcome<node::SubmitReply> submit(node::ByteView) override {
@@ -39,6 +42,7 @@ public:
     }
     node::Outcome<node::Bytes> block(std::uint64_t height) override {
         const std::lock_guard lock(mutex_);
+        if (height >= kLongBlocks) return node::Bytes(4U << 20U, static_cast<std::uint8_t>(height));
         if (height > height_) return nothing_here();
         return node::Bytes(200 << 10, static_cast<std::uint8_t>(height));
     }

@@ -16,7 +16,9 @@
 #include "ledger/store/posix_disk.hpp"
 #include "ledger/store/state_tree.hpp"
 #include "node/rpc/client.hpp"
+#include "node/runtime/ledger_link.hpp"
 #include "node/runtime/ledger_node.hpp"
+#include "node/runtime/loop.hpp"
 #include "tests/contracts/rules/env.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -301,6 +303,56 @@ TEST_CASE("below the reserve of free disk a node refuses transactions, says so, 
     REQUIRE(told.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
     CHECK(told.get().find("reserve") != std::string::npos);
     REQUIRE_FALSE(ledger->submit(transfer(0)).ok());
+}
+
+namespace {
+
+/// Submits as soon as it starts.
+struct SubmittingRole final : Role {
+    void step(const RoleEvent& event) override {
+        if (std::holds_alternative<Started>(event)) port->submit(RequestId{1}, transfer(1));
+    }
+    std::unique_ptr<LedgerPort> port;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a node whose chain is held up ends within seconds, with submissions in flight of a port and a client") {
+    NodeSite site;
+    REQUIRE(site.start().value()->submit(transfer(0))->accepted);
+    site.options.clock_offset_ms = -3'600'000;
+    std::promise<std::string> held;
+    site.options.on_held = [&](const std::string& why) { held.set_value(why); };  // once
+    auto told = held.get_future();
+    auto node = site.start().value();
+    Loop loop;
+    SubmittingRole role;
+    role.port = make_ledger_port(*node, loop);
+    loop.attach(role);
+    std::thread runs([&] { loop.run(); });
+    const base::Bytes of_another = test::signed_by(
+        key_of("bob"), 0, contracts::Transfer{.to = key_of("carol").public_key(), .amount = tokens(1)});
+    auto client = std::async(std::launch::async, [&] { return client_of(*node)->submit(of_another); });
+    REQUIRE(told.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+    CHECK(told.get().find("ahead of this machine's clock") != std::string::npos);
+    loop.stop();
+    runs.join();
+    const auto began = std::chrono::steady_clock::now();
+    node->stop_answering();
+    role.port.reset();
+    const auto after = node->submit(transfer(1));
+    REQUIRE_FALSE(after.ok());
+    CHECK(after.error().kind == ErrorKind::kUnreachable);
+    const auto answer = client.get();
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().kind == ErrorKind::kUnreachable);
+    node.reset();
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
+    CHECK_FALSE(site.stopped);  // nothing failed: the next start goes on
+    site.options.clock_offset_ms = 0;
+    site.options.on_held = {};
+    CHECK(site.start().value()->submit(transfer(1))->height == 2);
 }
 
 namespace {
