@@ -35,10 +35,11 @@ base::Failed<base::Error> refused(const std::string& name, const std::string& do
         return fail(ErrorKind::kVerification, what,
                     "start again: the " + name + " is rebuilt if the blocks give it again");
     }
-    return fail(ErrorKind::kFailure, what,
-                "make room on the disk, raise the limit of open files or check the disk, whichever it names, "
-                "and start again: the " +
-                    name + " is left as it is");
+    return fail(
+        ErrorKind::kFailure, what,
+        "make room on the disk, raise the limit of open files or check the disk, whichever it names, "
+        "and start again: the " +
+            name + " is left as it is; if nothing helps, move its folder away, and the blocks give it again");
 }
 
 /// Who uses the store. LevelDB has a lock too, but says only in words that it is taken.
