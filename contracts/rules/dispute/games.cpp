@@ -281,7 +281,7 @@ void name_unit(const program::JobSpec& spec, const Accusation& accusation, Game&
 }
 
 /// The accusations of the claim whose games these verifiers have not opened are lost.
-void lose_unopened(Work& work, const Job& job, const ClaimId& id, const std::set<PublicKey>& verifiers) {
+void lose_unopened(Work& work, Job& job, const ClaimId& id, const std::set<PublicKey>& verifiers) {
     const auto listed = read_claim(work.state, id);
     if (!listed) return;
     std::optional<dispute::UnitClaim> unit;  // of a merge it is the same for all
@@ -290,10 +290,7 @@ void lose_unopened(Work& work, const Job& job, const ClaimId& id, const std::set
         Game game = game_about(work.state, job, id, *listed);
         name_unit(job.spec, accusation, game);
         game.challenger = accusation.verifier;
-        const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
-                                           [&](const auto& one) { return one.node == accusation.verifier; });
-        ASSAY_CHECK(enlisted != job.verifiers.end());
-        game.challenger_owner = enlisted->owner;
+        game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
         game.accuses = true;
         if (!unit || id.kind == ClaimKind::kSlot) unit = unjudged_unit(work.state, id, game.unit, game.part);
         const std::uint32_t number = open_game(work, job, std::move(game), required(unit));
@@ -304,7 +301,7 @@ void lose_unopened(Work& work, const Job& job, const ClaimId& id, const std::set
 
 /// A verifier that does not open the game of its accusation has lost it, and with it all of the round that it
 /// has not opened: whoever goes on with them opens one in each clock, in their order.
-void time_out_accusers(Work& work, const Job& job, const ClaimId& id) {
+void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
     std::set<PublicKey> silent;
     for (const Accusation& accusation : required(read_claim(work.state, id)).accusations)
         if (!accusation.used) silent.insert(accusation.verifier);
@@ -319,7 +316,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
     const PublicKey challenger = game.challenger;
     if (!end_one_game(work, job, std::move(game), outcome)) return;
     // Whoever has nothing left to lose keeps nobody waiting.
-    const Job whole = required(read_job(work.state, job));
+    Job whole = required(read_job(work.state, job));
     for (const ClaimId& accused : list_accused(work.state, job))
         lose_unopened(work, whole, accused, {challenger});
 }
@@ -329,7 +326,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 // one, and its judges, and games whose opening was paid for.
 void time_out_games(Work& work, const Deadline& deadline) {
     const DueInGames due = list_due_in_games(work.state, deadline.subject, deadline.height);
-    const Job job = required(read_job(work.state, deadline.subject));  // for terms, owners and speeds
+    Job job = required(read_job(work.state, deadline.subject));  // for terms, owners and speeds
     for (const ClaimId& accused : due.accused) time_out_accusers(work, job, accused);
     for (const std::uint32_t number : due.games) {
         Game game = required(read_game(work.state, deadline.subject, number));

@@ -3,6 +3,7 @@
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/dispute_world.hpp"
+#include "tests/contracts/rules/leased_world.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
@@ -101,6 +102,35 @@ TEST_CASE("games of a state of schema 13 go on in the order in which they waited
     next.send(next.person(w.miner_of(0)), DisputeProve{w.job, 0, w.true_witness()});
     CHECK(phase(3) == GamePhase::kRunning);  // v4 had none
     CHECK(phase(2) == GamePhase::kQueued);
+}
+
+TEST_CASE("a job of schema 13 that waits for its first round is due a claim window behind its enlistment") {
+    JobSpec spec = leased_job();
+    spec.market.deadline_blocks = 1'000'000'000;
+    LeasedWorld w(spec);
+    w.enlist();
+    w.pass_enlistment();
+    MemoryState older;
+    for (const auto& [key, value] : w.env.state().scan({})) older.put(key, value);
+    JobProgress progress = *read_job_progress(older, w.job);
+    const std::uint64_t last = progress.phase_deadline;
+    REQUIRE(last == last_of_first_wait(w.env.params(), w.record()));
+    progress.phase_deadline = w.record().deadline - 1;
+    schedule(older, w.job, progress, progress.phase_deadline);
+    store(older, job_progress_key(w.job), progress);
+    Meta meta = read_meta(older);
+    meta.schema = 13;
+    store(older, meta_key(), meta);
+    const bool late = GENERATE(false, true);
+    CAPTURE(late);
+    Env next(std::move(older), late ? last + 100 : w.env.height());
+    next.next_block();
+    if (!late) {
+        CHECK(read_job_progress(next.state(), w.job)->phase_deadline == last);
+        next.advance_to(last + 1);
+    }
+    CHECK(next.job(w.job).end_reason == Reason::kNoMiners);
+    CHECK(read_meta(next.state()).active_jobs == 0);
 }
 
 }  // namespace assay::contracts::test
