@@ -145,8 +145,11 @@ TEST_CASE(
         return choose_lease(w.env.state(), job, w.env.height(), amount(price));
     };
     contracts::Job job = w.env.job(w.first);
-    CHECK_FALSE(lease(job, 1'000));  // it waits for verifiers, and lots would stand idle
+    CHECK_FALSE(lease(job, 1'000));  // verifiers may still enlist, and lots would stand idle
     job.round = 1;
+    contracts::Job unjudged = job;
+    unjudged.verifiers.pop_back();
+    CHECK_FALSE(lease(unjudged, 1'000));  // the ledger would refuse it
     const auto taken = lease(job, 1'000);
     REQUIRE(taken);
     CHECK(taken->kind == kFast);
@@ -173,7 +176,7 @@ TEST_CASE("lot buyer: it leases another lot in the place of one that cannot hold
     REQUIRE(w.leases("buyer").size() == 1);
     const auto lease = [&] {
         contracts::Job job = w.env.job(w.first);
-        job.round = 1;  // it does not wait for verifiers
+        job.round = 1;  // its enlistment is over
         return choose_lease(w.env.state(), job, w.env.height(), amount(1'000));
     };
     CHECK_FALSE(lease());

@@ -43,7 +43,8 @@ void open_all(MarketWorld& world) {
 }
 
 TEST_CASE("a job in an empty market has neither lots nor verifiers nor a bid") {
-    const MarketWorld world;
+    MarketWorld world;
+    world.first = world.env.post(market_job());  // nobody has enlisted for it
     const JobOutlook look = look_at(world, "buyer");
     CHECK(look.gang == 1);
     CHECK(look.leased == 0);
