@@ -6,6 +6,7 @@
 
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/window_ends.hpp"
+#include "contracts/rules/dispute/queue.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
@@ -153,15 +154,21 @@ InvariantResult check_prices(const StateView& state, const Job& job, std::uint32
     return prices->highest == highest ? InvariantResult{} : wrong();
 }
 
-/// An open game is about an open claim, its claimant's index names it, and a running one is due.
+/// An open game is about an open claim, its claimant's index names it as one that is played or one that
+/// waits, and a running one is due.
 InvariantResult check_game(const StateView& state, const Hash256& job, std::uint32_t number) {
     const auto game = load<Game>(state, game_key(job, number));
     if (!game) return {};
     const auto broken_game = [&] { return broken("a game of job " + job.brief() + " is not whole"); };
-    const bool listed = state.get(open_game_key(game->claimant, game->opened_at, job, number)).has_value();
-    if (listed != game->is_open() || read_game_pieces(state, job, number).has_value() != listed)
-        return broken_game();
     const bool runs = game->phase == GamePhase::kRunning;
+    const bool waits = game->phase == GamePhase::kQueued;
+    const auto played = list_played_games(state, game->claimant);
+    const auto listed = std::count_if(played.begin(), played.end(), [&](const PlayedGame& one) {
+        return one.game == GameName{job, number} && one.challenger_owner == game->challenger_owner;
+    });
+    if (listed != (runs ? 1 : 0) || state.get(queued_game_key(job, *game)).has_value() != waits ||
+        read_game_pieces(state, job, number).has_value() != game->is_open())
+        return broken_game();
     if ((game->due != 0) != runs) return broken_game();
     if (runs && !is_game_due(state, job, *game)) return broken_game();
     const ClaimId id = game->claim_id(job);

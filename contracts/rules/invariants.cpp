@@ -13,6 +13,7 @@
 #include "contracts/rules/claim_invariants.hpp"
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/escrow.hpp"
+#include "contracts/rules/game_invariants.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/market_invariants.hpp"
 #include "contracts/rules/migration.hpp"
@@ -246,6 +247,7 @@ struct Touched {
     std::map<Hash256, TouchedClaims> claims;  ///< by job
     std::vector<Bytes> deadlines;             ///< that are there now
     std::vector<Bytes> gone_deadlines;
+    std::vector<Bytes> queues;      ///< entries of games that are played or wait
     std::map<Hash256, Bytes> kept;  ///< job -> a record that leaves with it and is there now
 };
 
@@ -314,7 +316,9 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kGamePieces:
             ASSAY_TRY(need_name([&] { touched.jobs.insert(name); }));
             return touch_claims(key, present, touched.claims[name]);
-        case Table::kOpenGame:
+        case Table::kPlayedGames:
+        case Table::kQueuedGame:
+        case Table::kQueueHead: touched.queues.push_back(base::to_bytes(key)); return {};
         case Table::kTeamMember:
         case Table::kSupply:
         case Table::kValidators:
@@ -409,6 +413,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
     }
     for (const Hash256& job : jobs)
         ASSAY_TRY(check_job(state, job, [&](const Job& whole) { return check_claims(state, whole); }));
+    ASSAY_TRY(check_queues(state));
     ASSAY_TRY(check_owners(state));
     for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
         ASSAY_TRY(check_deadline(state, key));
@@ -440,6 +445,7 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
         }));
         ASSAY_TRY(check_nothing_left(changes, job));
     }
+    ASSAY_TRY(check_queues(before, changes, touched.queues));
     ASSAY_TRY(check_market(before, changes, touched.jobs));
     for (const auto& [job, key] : touched.kept) ASSAY_TRY(check_owner(changes, key));
     for (const Bytes& key : touched.deadlines) ASSAY_TRY(check_deadline(changes, key));

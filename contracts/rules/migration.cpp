@@ -2,6 +2,8 @@
 #include "contracts/rules/migration.hpp"
 
 #include "contracts/rules/claim/window_ends.hpp"
+#include "contracts/rules/dispute/queue.hpp"
+#include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -47,6 +49,39 @@ void note_shown_ages(State& state) {
     for (const auto& [key, age] : ages) store(state, key, age);
 }
 
+/// From 13 to 14: the games that a claimant plays are one record, and those that wait stand in the queues of
+/// their challengers' owners. Until then one index held all that were open, by claimant, height and name.
+void queue_games(State& state) {
+    for (const auto& [key, value] : state.scan(table_prefix(Table::kPlayedGames))) {
+        constexpr std::size_t kName = 1 + 32 + 8;
+        ASSAY_CHECK(key.size() == kName + 32 + 4);
+        state.erase(key);
+        const Hash256 job = base::hash_from(ByteView(key).subspan(kName, 32));
+        const auto number = static_cast<std::uint32_t>(number_in(ByteView(key).subspan(kName + 32)));
+        const auto game = required(load<Game>(state, game_key(job, number)));
+        if (game.phase == GamePhase::kRunning) {
+            note_played(state, job, game);
+        } else {
+            enqueue_game(state, job, game);
+        }
+    }
+}
+
+/// From 13 to 14: a job that waits for its first round does so for a claim window behind its enlistment, and
+/// is due then. Until then it was due at its deadline.
+void shorten_first_waits(State& state) {
+    for (const Hash256& id : list_active_jobs(state)) {
+        JobProgress progress = required(read_job_progress(state, id));
+        if (progress.phase != JobPhase::kWaiting || progress.round > 0) continue;
+        const JobTerms terms = required(read_job_terms(state, id));
+        const std::uint64_t last = last_of_first_wait(params_of(state, terms), terms);
+        if (progress.phase_deadline <= last) continue;
+        progress.phase_deadline = last;
+        schedule(state, id, progress, last);
+        store(state, job_progress_key(id), progress);
+    }
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> schema_of(const StateView& state) {
@@ -73,6 +108,10 @@ void migrate(State& state) {
     // From 11 to 12: the market between jobs, of which nothing stands yet.
     if (schema_of(state) < 12U) store(state, market_params_key(), MarketParams{});
     if (schema_of(state) < 13U) note_shown_ages(state);
+    if (schema_of(state) < 14U) {
+        queue_games(state);
+        shorten_first_waits(state);
+    }
     Meta meta = read_meta(state);
     meta.schema = kSchemaVersion;
     store(state, meta_key(), meta);

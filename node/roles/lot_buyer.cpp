@@ -87,13 +87,13 @@ bool needs_lots(const contracts::Job& job) {
     return job.phase == contracts::JobPhase::kWaiting || job.round + 1 < job.spec.rounds;
 }
 
-/// Whether the job lacks nothing but machines at this height: lots of one that waits for its verifiers would
-/// stand idle.
+/// Whether the job lacks nothing but machines at this height: one that nobody could judge leases nothing, and
+/// lots of one whose enlistment is open would stand idle.
 bool lacks_only_machines(const contracts::StateView& state, const contracts::Job& job, std::uint64_t height) {
-    if (job.round > 0 || job.phase == contracts::JobPhase::kRounds) return true;
     const contracts::Params params = contracts::params_of(state, job);
-    return height > contracts::last_of_enlistment(params, job) &&
-           contracts::owners_of_judges(state, job).size() >= params.panel_owners_least;
+    if (contracts::owners_of_judges(state, job).size() < params.panel_owners_least) return false;
+    return job.round > 0 || job.phase == contracts::JobPhase::kRounds ||
+           height > contracts::last_of_enlistment(params, job);
 }
 
 }  // namespace

@@ -87,8 +87,10 @@ void MinerRole::plan() {
 
 bool MinerRole::checked_before_asking(const contracts::Job& job) {
     // What the ledger would refuse is not worth a download.
+    const base::Amount needed =
+        contracts::stake_to_ask(state(), contracts::params_of(state(), job), job, me());
     if (job.auction.asks_sealed >= contracts::kMaxAsks ||
-        contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).ask_deposit) {
+        contracts::read_stake(state(), me()).free < needed) {
         return false;
     }
     // Without the data it would pay for rounds in which it cannot train.

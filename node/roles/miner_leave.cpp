@@ -85,7 +85,7 @@ void MinerRole::look_at_order() {
 
 std::string MinerRole::still_needed_for() {
     if (is_sending()) return "a transaction that is under way";
-    if (!contracts::list_open_games(state(), me()).empty() || games_.computing()) return "a dispute";
+    if (!contracts::list_played_games(state(), me()).empty() || games_.computing()) return "a dispute";
     if (next_lot_step(state(), me(), std::nullopt) == LotStep::kWithdraw ||
         contracts::read_lot_ask(state(), me()) || may_be_leased(state(), me()))
         return "its lot in the market";

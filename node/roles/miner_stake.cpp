@@ -7,7 +7,6 @@
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
-#include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/room_to_keep.hpp"
@@ -22,15 +21,10 @@ Amount sum_up(Amount one, Amount other) {
     return one.plus(other).value_or(Amount::of(base::kAmountMax).value());
 }
 
-/// What an ask must be able to lock for a slot when the auction is held: the bond at the job's cap.
+/// What an ask must be able to lock for a slot when the auction is held.
 Amount bond_at_cap(const contracts::StateView& state, const contracts::Job& job,
                    const base::PublicKey& miner) {
-    const contracts::Params params = contracts::params_of(state, job);
-    const bool newcomer = contracts::is_newcomer(state, params, miner, job);
-    const auto bond =
-        contracts::slot_bond(params, job.spec, job.spec.market.max_price, job.slot_work,
-                             newcomer ? contracts::Audited::kAlways : contracts::Audited::kAtRate);
-    return bond.value_or(Amount::of(base::kAmountMax).value());  // the ledger refuses such a job
+    return contracts::bond_at(state, contracts::params_of(state, job), job, miner, job.spec.market.max_price);
 }
 
 /// At what price a job may deal the member a slot; nothing: it leases its machines, and has no lot of this
@@ -104,8 +98,7 @@ bool MinerRole::locks_within_limits(const contracts::Job& job) {
 bool MinerRole::can_hold(const contracts::Job& job) {
     const Amount free = contracts::read_stake(state(), me()).free;
     const Amount others = spoken_for(state(), job.id, me());
-    const Amount own =
-        sum_up(bond_at_cap(state(), job, me()), contracts::params_of(state(), job).ask_deposit);
+    const Amount own = contracts::stake_to_ask(state(), contracts::params_of(state(), job), job, me());
     if (sum_up(own, others) <= free) return true;
     if (short_of_.insert(job.id).second) {
         log().warn("job " + job.id.brief() + " needs " + base::to_text(own) +

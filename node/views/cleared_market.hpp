@@ -29,7 +29,7 @@ enum class BidEnd : std::uint8_t {
     kNoCapacity = 4,  ///< nobody offered in the class
     kTooFewLots = 5,  ///< fewer lots were offered than it asked for
     kNoPrice = 6,     ///< others bid the largest amount that there is
-    kSetAside = 7,    ///< its escrow did not cover it, or its job was over
+    kSetAside = 7,    ///< its escrow did not cover it, its job was over or lacked verifiers
     kNotOpened = 8,   ///< it stayed sealed
 };
 /// "won", "outbid", "below_base", "no_capacity", "too_few_lots", "no_price", "set_aside", "not_opened".

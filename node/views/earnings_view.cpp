@@ -50,13 +50,24 @@ void add_games(const std::vector<contracts::Game>& games, const base::PublicKey&
     }
 }
 
-/// The deposit of an ask that was sealed and never opened.
+/// Whether an opened ask lost its deposit: it was above the cap, or its bond was not free. Whether that of
+/// one at or above the first rejected price was, no record says; it is taken for rejected.
+bool lost_its_deposit(const contracts::Job& job, const contracts::Ask& ask) {
+    const bool won = std::any_of(job.roster.begin(), job.roster.end(),
+                                 [&](const auto& entry) { return entry.node == ask.miner; });
+    if (won) return false;
+    const auto& rejected = job.auction.first_rejected;
+    return ask.price > job.spec.market.max_price || !rejected || ask.price < *rejected;
+}
+
+/// The deposit of an ask that was never opened, or could not have won.
 std::optional<DatedRow> burned_ask(const contracts::StateView& state, const contracts::Job& job,
                                    const base::PublicKey& miner) {
     const auto ask = contracts::read_ask(state, job.id, miner);
     const bool bidding =
         job.phase == contracts::JobPhase::kAskCommit || job.phase == contracts::JobPhase::kAskReveal;
-    if (!ask || ask->revealed || bidding || !ask->deposit.is_zero()) return std::nullopt;
+    if (!ask || bidding || !ask->deposit.is_zero()) return std::nullopt;
+    if (ask->revealed && !lost_its_deposit(job, *ask)) return std::nullopt;
     DatedRow dated{.row = {.job = job.id}, .height = job.submitted_at};
     dated.row.lost = contracts::params_of(state, job).ask_deposit;
     return dated;

@@ -217,7 +217,7 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
             Env env(one_round_of_probation());
             env.miner("m1");
             env.miner("m2");
-            env.miner("m3", 1'000);  // pays for its ask, not for a bond
+            env.miner("m3");
             for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
             JobSpec spec = small_job();
             spec.seed = seed;
@@ -225,7 +225,10 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
             // Each second play draws the update's recomputation at a rate of its own.
             if (i % 2 == 1) spec.security.finalise_threshold = UINT64_MAX / 5;
             const Hash256 job = env.post(spec);
-            env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 400}}, {"v1", "v2", "v3"});
+            env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 400}}, {"v1", "v2", "v3"}, true, [&] {
+                Person& m3 = env.person("m3");  // keeps nothing for a bond
+                env.send(m3, StakeWithdraw{m3.node_key(), read_stake(env.state(), m3.node_key()).free});
+            });
             REQUIRE(env.job(job).auction.short_stake == 1);
             while (env.job(job).phase == JobPhase::kRounds) {
                 const std::uint32_t round = env.job(job).round;

@@ -258,12 +258,13 @@ void add_market(Rows& rows) {
         "`opening`",
         {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNotMember, kNoMarketTerms, kWrongWindow,
          kNoSeal, kAlreadyDone, kSealMismatch, kPriceAboveCap});
-    add<contracts::LeaseTake>(rows,
-                              {ASSAY_FIELD(LeaseTake, job), ASSAY_FIELD(LeaseTake, kind),
-                               ASSAY_FIELD(LeaseTake, lots), ASSAY_FIELD(LeaseTake, wait)},
-                              "any time",
-                              {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNotMember,
-                               kNoMarketTerms, kPriceAboveCap, kEscrowTooSmall, kTooFewLots, kAlreadyDone});
+    add<contracts::LeaseTake>(
+        rows,
+        {ASSAY_FIELD(LeaseTake, job), ASSAY_FIELD(LeaseTake, kind), ASSAY_FIELD(LeaseTake, lots),
+         ASSAY_FIELD(LeaseTake, wait)},
+        "any time",
+        {kBadClass, kWrongLots, kUnknownJob, kJobOver, kNotYours, kNotMember, kNoMarketTerms, kPriceAboveCap,
+         kEscrowTooSmall, kTooFewJudges, kTooFewLots, kAlreadyDone});
 }
 
 }  // namespace

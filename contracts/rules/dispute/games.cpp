@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <set>
 
 #include "contracts/base/wide.hpp"
 #include "contracts/program/round_plan.hpp"
@@ -11,6 +11,7 @@
 #include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/dispute/losses.hpp"
+#include "contracts/rules/dispute/queue.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -55,41 +56,19 @@ void begin_turn(Work& work, const Hash256& job, Game& game) {
 
 void start(Work& work, const Hash256& job, Game& game) {
     game.phase = GamePhase::kRunning;
+    note_played(work.state, job, game);
     begin_turn(work, job, game);
 }
 
-/// The games that a claimant plays: those of its open ones that wait for nobody.
-std::size_t running_games(const StateView& state, const PublicKey& claimant) {
-    std::size_t running = 0;
-    for (const OpenGame& open : list_open_games(state, claimant)) {
-        const auto game = load<Game>(state, game_key(open.job, open.number));
-        if (game && game->phase == GamePhase::kRunning) ++running;
-    }
-    return running;
-}
-
-/// Starts queued games, as many as there is room for: first those of the challenger with the fewest running
-/// ones, of these the one that has waited longest. Whoever fills a friend's queue holds up nobody else's
-/// first game by more than those that run.
+/// Starts games that wait, as many as there is room for.
 void start_queued(Work& work, const PublicKey& claimant) {
-    const std::vector<OpenGame> open = list_open_games(work.state, claimant);
-    for (std::size_t running = running_games(work.state, claimant); running < kGamesAtOnce; ++running) {
-        std::map<PublicKey, std::size_t> playing;  // running games of each challenger's owner
-        for (const OpenGame& one : open) {
-            const auto game = load<Game>(work.state, game_key(one.job, one.number));
-            if (game && game->phase == GamePhase::kRunning) ++playing[game->challenger_owner];
-        }
-        std::optional<std::pair<std::size_t, const OpenGame*>> next;
-        for (const OpenGame& one : open) {
-            const auto game = load<Game>(work.state, game_key(one.job, one.number));
-            if (!game || game->phase != GamePhase::kQueued) continue;
-            const std::size_t others = playing[game->challenger_owner];
-            if (!next || others < next->first) next = {others, &one};
-        }
+    while (list_played_games(work.state, claimant).size() < kGamesAtOnce) {
+        const auto next = next_queued(work.state, claimant);
         if (!next) return;
-        Game game = required(read_game(work.state, next->second->job, next->second->number));
-        start(work, next->second->job, game);
-        write_game(work.state, next->second->job, game);
+        Game game = required(read_game(work.state, next->job, next->number));
+        dequeue_game(work.state, next->job, game);
+        start(work, next->job, game);
+        write_game(work.state, next->job, game);
     }
 }
 
@@ -113,12 +92,16 @@ void settle_challenge(Work& work, const ClaimId& id) {
 
 void close_game(Work& work, const Hash256& job, Game& game, const GameResult& outcome) {
     stop_clock(work.state, job, game);
+    if (game.phase == GamePhase::kRunning) {
+        forget_played(work.state, job, game);
+    } else {
+        dequeue_game(work.state, job, game);
+    }
     game.phase = GamePhase::kEnded;
     game.end = outcome.end;
     game.claimant_lost = outcome.claimant_lost;
     game.finding = outcome.finding;
     game.ended_at = work.block.height;
-    work.state.erase(open_game_key(game.claimant, game.opened_at, job, game.number));
     work.state.erase(game_pieces_key(job, game.number));
     write_game(work.state, job, game);
     work.tell({.kind = EventKind::kDisputeEnded,
@@ -141,10 +124,8 @@ void return_game(Work& work, const Hash256& job, Game game, GameEnd end) {
 /// Every other game on the claim ends with it, but for those of verifiers that were called: all of its
 /// claimant.
 void close_others(Work& work, const Hash256& job, const Game& decided) {
-    for (const OpenGame& open : list_open_games(work.state, decided.claimant)) {
-        if (open.job != job || open.number == decided.number) continue;
-        const Game game = required(load<Game>(work.state, game_key(job, open.number)));
-        if (game.claim_id(job) == decided.claim_id(job) && !game.called)
+    for (const Game& game : list_games_about(work.state, decided.claim_id(job))) {
+        if (game.is_open() && game.number != decided.number && !game.called)
             return_game(work, job, game, GameEnd::kClosed);
     }
 }
@@ -215,7 +196,6 @@ std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClai
     UnitFacts facts(job.spec, unit);
     game.way = dispute::begin_way(facts);
     store(work.state, game_pieces_key(job.id, game.number), GamePieces{unit, {}});
-    work.state.put(open_game_key(game.claimant, game.opened_at, job.id, game.number), {});
     const ClaimId id = game.claim_id(job.id);
     work.state.put(game_about_key(id, game.number), {});
     Claim claim = required(read_claim(work.state, id));
@@ -225,7 +205,11 @@ std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClai
         await_accusers(work.state, id, claim);
     }
     store(work.state, claim_key(id), claim);
-    if (running_games(work.state, game.claimant) < kGamesAtOnce) start(work, job.id, game);
+    if (list_played_games(work.state, game.claimant).size() < kGamesAtOnce) {
+        start(work, job.id, game);
+    } else {
+        enqueue_game(work.state, job.id, game);
+    }
     write_game(work.state, job.id, game);
     work.tell({.kind = EventKind::kDisputeOpened,
                .job = job.id,
@@ -254,7 +238,12 @@ void end_turn(Work& work, const Hash256& job, Game& game) {
                .number = game.number});
 }
 
-void end_game(Work& work, const Hash256& job, Game game, const GameResult& outcome) {
+namespace {
+
+/// Ends one game. True: its challenger lost an accusation, and what it locked for the job no longer covers
+/// one.
+bool end_one_game(Work& work, const Hash256& job, Game game, const GameResult& outcome) {
+    bool used_up = false;
     game.end = outcome.end;
     game.claimant_lost = outcome.claimant_lost;
     if (outcome.end == GameEnd::kVoid) {
@@ -265,22 +254,22 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
         close_game(work, job, game, outcome);
         settle_challenge(work, game.claim_id(job));
         void_job(work, job);
-        return start_queued(work, claimant);
+        start_queued(work, claimant);
+        return false;
     }
     if (game.claimant_lost) {
         if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
         lose_claim(work, job, game);
     } else {
-        lose_challenge(work, job, game);
+        used_up = lose_challenge(work, job, game);
     }
     close_game(work, job, game, outcome);
     if (game.claimant_lost && !game.called) close_others(work, job, game);
     if (!game.claimant_lost && game.accuses) note_lost_accusation(work, job, game);
     settle_challenge(work, game.claim_id(job));
     start_queued(work, game.claimant);
+    return used_up;
 }
-
-namespace {
 
 /// The unit of an accusation whose game was not opened.
 void name_unit(const program::JobSpec& spec, const Accusation& accusation, Game& game) {
@@ -291,25 +280,46 @@ void name_unit(const program::JobSpec& spec, const Accusation& accusation, Game&
     game.part = finalises ? 0 : accusation.unit;
 }
 
-/// A verifier that does not open the game of its accusation has lost it.
-void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
-    const Claim listed = required(read_claim(work.state, id));
+/// The accusations of the claim whose games these verifiers have not opened are lost.
+void lose_unopened(Work& work, Job& job, const ClaimId& id, const std::set<PublicKey>& verifiers) {
+    const auto listed = read_claim(work.state, id);
+    if (!listed) return;
     std::optional<dispute::UnitClaim> unit;  // of a merge it is the same for all
-    for (const Accusation& accusation : listed.accusations) {
-        if (accusation.used) continue;
-        Game game = game_about(work.state, job, id, listed);
+    for (const Accusation& accusation : listed->accusations) {
+        if (accusation.used || !verifiers.contains(accusation.verifier)) continue;
+        Game game = game_about(work.state, job, id, *listed);
         name_unit(job.spec, accusation, game);
         game.challenger = accusation.verifier;
         game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
         game.accuses = true;
         if (!unit || id.kind == ClaimKind::kSlot) unit = unjudged_unit(work.state, id, game.unit, game.part);
         const std::uint32_t number = open_game(work, job, std::move(game), required(unit));
-        end_game(work, id.job, required(read_game(work.state, id.job, number)),
-                 {GameEnd::kSilent, false, {}});
+        (void)end_one_game(work, id.job, required(read_game(work.state, id.job, number)),
+                           {GameEnd::kSilent, false, {}});
     }
 }
 
+/// A verifier that does not open the game of its accusation has lost it, and with it all of the round that it
+/// has not opened: whoever goes on with them opens one in each clock, in their order.
+void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
+    std::set<PublicKey> silent;
+    for (const Accusation& accusation : required(read_claim(work.state, id)).accusations)
+        if (!accusation.used) silent.insert(accusation.verifier);
+    if (silent.empty()) return;  // lost with an earlier one
+    for (const auto& [other, claim] : list_claims(work.state, id.job, id.round))
+        lose_unopened(work, job, other, silent);
+}
+
 }  // namespace
+
+void end_game(Work& work, const Hash256& job, Game game, const GameResult& outcome) {
+    const PublicKey challenger = game.challenger;
+    if (!end_one_game(work, job, std::move(game), outcome)) return;
+    // Whoever has nothing left to lose keeps nobody waiting.
+    Job whole = required(read_job(work.state, job));
+    for (const ClaimId& accused : list_accused(work.state, job))
+        lose_unopened(work, whole, accused, {challenger});
+}
 
 // Nobody pays for this: it is part of a block's beginning. It looks at what is due and at nothing else of the
 // job's games: at most the accusations of a round, which are no more than its slots times panel_most() and

@@ -114,7 +114,7 @@ void return_fee_of(Job& job, Claim& claim, const PublicKey& accuser) {
 }
 
 /// The slot's pay first: the buyer pays for no update that was kept out wrongly.
-void lose_accusation(Work& work, Job& job, Game& game) {
+bool lose_accusation(Work& work, Job& job, Game& game) {
     const Params params = params_of(work.state, job);
     const Amount price = price_of_round(work.state, job, game.round);
     EnlistedVerifier& verifier = enlisted_verifier(job, game.challenger);
@@ -136,9 +136,11 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     const Amount left = difference(locked, lost);
     leave_locked(work, job, verifier, left);
     const auto next = dearest_penalty(params, job.spec, price_at_most(job), job.slot_work);
-    verifier.dropped = verifier.dropped || left < required(next);
+    const bool used_up = left < required(next);
+    verifier.dropped = verifier.dropped || used_up;
     note_penalty(work.state, game.challenger, lost);
     write_job(work.state, job);
+    return used_up && !lost.is_zero();
 }
 
 /// Each of them that was right has done its audit.
@@ -214,11 +216,12 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
     write_job(work.state, job);
 }
 
-void lose_challenge(Work& work, const Hash256& id, Game& game) {
-    if (game.bond.is_zero() && !game.accuses) return;
+bool lose_challenge(Work& work, const Hash256& id, Game& game) {
+    if (game.bond.is_zero() && !game.accuses) return false;
     Job job = required(read_job(work.state, id));
     if (game.accuses) return lose_accusation(work, job, game);
     split(work, job, game, game.challenger, game.claimant_owner, game.bond, smaller(game.cost, game.bond));
+    return false;
 }
 
 void await_accusers(State& state, const ClaimId& id, Claim& claim) {

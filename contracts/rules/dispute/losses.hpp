@@ -21,7 +21,8 @@ void lose_claim(Work& work, const Hash256& job, Game& game);
 /// The challenger loses its bond: the claim's owner gets what the replay costs it, the rest is burned. A
 /// verifier that accused the claim loses accusation_stake() of what it locked for the job: the buyer gets the
 /// pay of a slot whose update was kept out, the claim's owner what the replay costs, and the rest is burned.
-void lose_challenge(Work& work, const Hash256& job, Game& game);
+/// True: this took from what the verifier locked, and left less than its dearest penalty.
+[[nodiscard]] bool lose_challenge(Work& work, const Hash256& job, Game& game);
 
 /// Makes the claim wait for its unused accusations, and writes the index of deadlines. The caller stores the
 /// claim.

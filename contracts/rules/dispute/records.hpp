@@ -112,6 +112,28 @@ struct GamePieces {
     }
 };
 
+/// The name of a game.
+struct GameName {
+    Hash256 job;
+    std::uint32_t number = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.number);
+    }
+    friend bool operator==(const GameName&, const GameName&) = default;
+};
+
+/// A game that its claimant plays. Of each claimant the state holds those that it plays, in the order in
+/// which they were started, while there is one.
+struct PlayedGame {
+    GameName game;
+    PublicKey challenger_owner;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.game, self.challenger_owner);
+    }
+};
+
 }  // namespace assay::contracts
 
 namespace assay::base {

@@ -35,16 +35,6 @@ Bytes game_pieces_key(const Hash256& job, std::uint32_t number) {
     return KeyBuilder(Table::kGamePieces).add(job.view()).add_number(number, 4).take();
 }
 
-Bytes open_game_key(const PublicKey& claimant, std::uint64_t opened_at, const Hash256& job,
-                    std::uint32_t number) {
-    return KeyBuilder(Table::kOpenGame)
-        .add(claimant.bytes)
-        .add_number(opened_at, 8)
-        .add(job.view())
-        .add_number(number, 4)
-        .take();
-}
-
 std::optional<Game> read_game(const StateView& state, const Hash256& job, std::uint32_t number) {
     auto game = load<Game>(state, game_key(job, number));
     if (!game || !game->is_open()) return game;
@@ -80,17 +70,13 @@ std::vector<Game> list_games_about_open_claims(const StateView& state, const Has
     return games_of_numbers(state, job, list_game_numbers(state, job));
 }
 
-std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& claimant) {
-    std::vector<OpenGame> found;
-    const Bytes prefix = KeyBuilder(Table::kOpenGame).add(claimant.bytes).take();
-    state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
-        const ByteView rest = key.subspan(prefix.size() + 8);
-        ASSAY_CHECK(rest.size() == 36);
-        found.push_back(
-            {base::hash_from(rest.first(32)), static_cast<std::uint32_t>(number_in(rest.subspan(32)))});
-        return true;
-    });
-    return found;
+Bytes played_games_key(const PublicKey& claimant) {
+    return KeyBuilder(Table::kPlayedGames).add(claimant.bytes).take();
+}
+
+std::vector<PlayedGame> list_played_games(const StateView& state, const PublicKey& claimant) {
+    return load<std::vector<PlayedGame>>(state, played_games_key(claimant))
+        .value_or(std::vector<PlayedGame>{});
 }
 
 }  // namespace assay::contracts

@@ -13,9 +13,6 @@ namespace assay::contracts {
 
 Bytes game_key(const Hash256& job, std::uint32_t number);
 Bytes game_pieces_key(const Hash256& job, std::uint32_t number);
-/// A key of the index of open games by claimant and by the height at which they were opened.
-Bytes open_game_key(const PublicKey& claimant, std::uint64_t opened_at, const Hash256& job,
-                    std::uint32_t number);
 
 /// The whole game; while it runs, with what was posted.
 std::optional<Game> read_game(const StateView& state, const Hash256& job, std::uint32_t number);
@@ -31,13 +28,10 @@ std::vector<Game> list_games_about_open_claims(const StateView& state, const Has
 /// Why the loser of an ended game lost it; kNone when nobody did.
 Reason reason_of(const Game& game);
 
-/// The name of an open game.
-struct OpenGame {
-    Hash256 job;
-    std::uint32_t number = 0;
-};
-/// The open games of a claimant, in the order in which they were opened.
-std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& claimant);
+Bytes played_games_key(const PublicKey& claimant);
+/// The games that a claimant plays: those of its open ones that wait for nobody, at most kGamesAtOnce. Where
+/// there is none, none waits either.
+std::vector<PlayedGame> list_played_games(const StateView& state, const PublicKey& claimant);
 
 /// The disputed unit, from what the ledger holds of the claim. Nothing when the claim has no such unit, when
 /// the unit has nothing to dispute, or when the referee cannot judge it (has_referee). REQUIRES an open claim

@@ -184,9 +184,8 @@ void carry_out(Work& work, const Sent& sent, const AskCommit& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const AskReveal& tx) {
+    // The deposit comes back when the auction is held.
     Ask ask = *read_ask(work.state, tx.job, sent.sender);
-    give_free(work.state, sent.sender, ask.deposit, &Supply::deposits);
-    ask.deposit = {};
     ask.revealed = true;
     ask.price = tx.price;
     ask.salt = tx.salt;

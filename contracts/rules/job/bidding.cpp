@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/job/bidding.hpp"
 
+#include <utility>
+
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/identity/team.hpp"
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/leaving.hpp"
-#include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -27,35 +29,52 @@ void count_active(State& state, Change change) {
     store(state, meta_key(), meta);
 }
 
-void burn_unrevealed(Work& work, const Job& job, const std::vector<Ask>& asks) {
+/// The deposit of an ask that could not have won, and the ask stays as it was opened.
+void burn_deposit(Work& work, const Job& job, Ask& ask, Reason reason) {
+    if (ask.deposit.is_zero()) return;
+    work.tell({.kind = EventKind::kLost,
+               .job = job.id,
+               .node = ask.miner,
+               .reason = reason,
+               .amount = ask.deposit});
+    Miner miner = *read_miner(work.state, ask.miner);
+    miner.forfeited = saturating_sum(miner.forfeited, ask.deposit);
+    store(work.state, miner_key(ask.miner), miner);
+    move_total(work.state, &Supply::deposits, &Supply::burned, ask.deposit);
+    ask.deposit = {};
+}
+
+/// Whether the bond of a slot at the cap is free, with the deposit that comes back.
+bool covers_bond(const Work& work, const Params& params, const Job& job, const Ask& ask) {
+    if (read_node_key(work.state, ask.miner)->revoked) return false;
+    const Amount bond = bond_at(work.state, params, job, ask.miner, job.spec.market.max_price);
+    return saturating_sum(read_stake(work.state, ask.miner).free, ask.deposit) >= bond;
+}
+
+/// Takes or returns the deposit of each ask, and returns what takes part in the auction. An ask that holds a
+/// seat without a chance to win loses its deposit like one that stays closed: seats are few.
+std::vector<Offer> take_offers(Work& work, const Job& job, const std::vector<Ask>& asks) {
+    const Params params = params_of(work.state, job);
+    std::vector<Offer> offers;
     for (Ask ask : asks) {
-        if (ask.revealed) continue;
-        work.tell({.kind = EventKind::kLost,
-                   .job = job.id,
-                   .node = ask.miner,
-                   .reason = Reason::kAskNotRevealed,
-                   .amount = ask.deposit});
-        Miner miner = *read_miner(work.state, ask.miner);
-        miner.forfeited = saturating_sum(miner.forfeited, ask.deposit);
-        store(work.state, miner_key(ask.miner), miner);
-        move_total(work.state, &Supply::deposits, &Supply::burned, ask.deposit);
-        ask.deposit = {};
-        store(work.state, ask_key(job.id, ask.miner), ask);
+        const bool covers = ask.revealed && covers_bond(work, params, job, ask);
+        if (ask.revealed) offers.push_back({ask.miner, ask.price, covers});
+        if (!ask.revealed) {
+            burn_deposit(work, job, ask, Reason::kAskNotRevealed);
+        } else if (ask.price > job.spec.market.max_price) {
+            burn_deposit(work, job, ask, Reason::kAskAboveCap);
+        } else if (!covers) {
+            burn_deposit(work, job, ask, Reason::kAskWithoutBond);
+        } else if (!ask.deposit.is_zero()) {
+            give_free(work.state, ask.miner, std::exchange(ask.deposit, Amount{}), &Supply::deposits);
+        }
+        store_changed(work.state, ask_key(job.id, ask.miner), ask);
     }
+    return offers;
 }
 
 void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
-    const Params params = params_of(work.state, job);
-    std::vector<Offer> offers;
-    for (const Ask& ask : asks) {
-        if (!ask.revealed) continue;
-        const bool newcomer = is_newcomer(work.state, params, ask.miner, job);
-        const auto bond = slot_bond(params, job.spec, job.spec.market.max_price, job.slot_work,
-                                    newcomer ? Audited::kAlways : Audited::kAtRate);
-        ASSAY_CHECK(bond.has_value());
-        const bool alive = !read_node_key(work.state, ask.miner)->revoked;
-        offers.push_back({ask.miner, ask.price, alive && read_stake(work.state, ask.miner).free >= *bond});
-    }
+    const std::vector<Offer> offers = take_offers(work, job, asks);
     AuctionResult result =
         clear_auction(tie_seed(job.id, asks), job.spec.market.max_price, job.spec.slots, offers);
     result.outcome.asks_sealed = job.auction.asks_sealed;
@@ -107,6 +126,10 @@ std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job) {
     return later(later(job.submitted_at, params.ask_commit_window), params.ask_reveal_window);
 }
 
+std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job) {
+    return later(last_of_enlistment(params, job), params.claim_window);
+}
+
 Hash256 beacon_zero(const Job& job) {
     base::Hasher hasher("assay/beacon-zero/v1");
     hasher.add(job.id);
@@ -133,7 +156,6 @@ bool close_bidding_phase(Work& work, Job& job) {
         return false;
     }
     const std::vector<Ask> asks = list_asks(work.state, job.id);
-    burn_unrevealed(work, job, asks);
     clear(work, job, asks);
     if (job.roster.empty()) {
         end_job(work, job, Reason::kNoAsks);

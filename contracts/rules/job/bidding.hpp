@@ -22,6 +22,11 @@ bool close_bidding_phase(Work& work, Job& job);
 /// holders of a job's lots must not be able to choose its judges by hurrying.
 std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job);
 
+/// The last height at which a job that leases may wait for its first round, unless its deadline comes before:
+/// one claim window after its enlistment. Waiting costs a job next to nothing, and it takes one of the places
+/// of active jobs.
+std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job);
+
 /// The value from which the first round's beacon continues: a hash over the tips that all its members
 /// registered.
 Hash256 beacon_zero(const Job& job);

@@ -145,10 +145,9 @@ Checked check(const Case& c, const AskCommit& tx) {
     if (!read_miner(c.state, c.sender)) return failed(Reason::kNotMiner);
     if (read_ask(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     if (bidding_of(c, tx.job).auction.asks_sealed >= kMaxAsks) return failed(Reason::kRosterFull);
-    if (read_stake(c.state, c.sender).free < params_of(c.state, terms_of(c, tx.job)).ask_deposit) {
-        return failed(Reason::kInsufficientStake);
-    }
-    return {};
+    const JobTerms terms = terms_of(c, tx.job);
+    const Amount needed = stake_to_ask(c.state, params_of(c.state, terms), terms, c.sender);
+    return read_stake(c.state, c.sender).free >= needed ? Checked{} : failed(Reason::kInsufficientStake);
 }
 
 Checked check(const Case& c, const AskReveal& tx) {

@@ -231,7 +231,7 @@ struct Job : JobTerms, JobProgress {
 struct Ask {
     PublicKey miner;
     Hash256 seal;
-    Amount deposit;  ///< still held; zero after the reveal or the forfeit
+    Amount deposit;  ///< still held; zero once the auction was held
     bool revealed = false;
     Amount price;  ///< when revealed
     Hash256 salt;  ///< when revealed

@@ -60,13 +60,18 @@ void drop_absent(Work& work, Job& job) {
         if (!holds_place(work.state, params, job, entry)) drop(work, job, entry, Reason::kDropped, job.round);
 }
 
-Amount bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,
+Amount bond_at(const StateView& state, const Params& params, const JobTerms& job, const PublicKey& miner,
                Amount price) {
     const bool newcomer = is_newcomer(state, params, miner, job);
     const auto bond =
         slot_bond(params, job.spec, price, job.slot_work, newcomer ? Audited::kAlways : Audited::kAtRate);
     ASSAY_CHECK(bond.has_value());  // the job was refused otherwise
     return *bond;
+}
+
+Amount stake_to_ask(const StateView& state, const Params& params, const JobTerms& job,
+                    const PublicKey& miner) {
+    return saturating_sum(bond_at(state, params, job, miner, job.spec.market.max_price), params.ask_deposit);
 }
 
 Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner) {

@@ -28,8 +28,12 @@ void drop_absent(Work& work, Job& job);
 
 /// The bond of a slot of the job for this miner at this price. REQUIRES a registered miner and a price at
 /// most the job's cap.
-Amount bond_at(const StateView& state, const Params& params, const Job& job, const PublicKey& miner,
+Amount bond_at(const StateView& state, const Params& params, const JobTerms& job, const PublicKey& miner,
                Amount price);
+/// The free stake that a miner needs to seal an ask: the deposit, and the bond of a slot at the job's cap,
+/// which it needs when the auction is held. REQUIRES as bond_at.
+Amount stake_to_ask(const StateView& state, const Params& params, const JobTerms& job,
+                    const PublicKey& miner);
 /// The same at the clearing price. REQUIRES a job whose auction was held.
 Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner);
 

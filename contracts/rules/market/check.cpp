@@ -100,6 +100,7 @@ Checked check(const Case& c, const LeaseTake& tx) {
     const auto cleared = read_class_epoch(c.state, tx.kind, epoch);
     const Amount price = cleared ? cleared->base_price : read_market_params(c.state).least_base_price;
     ASSAY_TRY(check_cover(c.state, tx.job, tx.kind, price));
+    ASSAY_TRY(check_judged(c.state, tx.job));
     const bool any_left = list_lots_left(c.state, epoch, tx.kind, tx.lots).size() == tx.lots;
     const std::uint32_t held =
         any_left ? count_working_lots(c.state, required(read_job(c.state, tx.job)), epoch) : 0;

@@ -58,7 +58,14 @@ void burn(Clearing& c, Event lost) {
     c.work.tell(lost);
 }
 
-/// Bids leave the state, opened or not. One that its escrow no longer covers is set aside.
+/// A bid that wins nothing whatever others bid: its escrow no longer covers it, or nobody could judge what
+/// its machines do.
+Checked check_bid(const StateView& state, const Hash256& job, const LotBid& bid) {
+    ASSAY_TRY(check_cover(state, job, bid.kind, bid.price));
+    return check_judged(state, job);
+}
+
+/// Bids leave the state, opened or not. One that fails check_bid is set aside.
 void take_bids(Clearing& c) {
     for (const auto& [job, bid] : list_lot_bids(c.state())) {
         c.state().erase(lot_bid_key(job));
@@ -68,8 +75,8 @@ void take_bids(Clearing& c) {
             continue;
         }
         c.seed.add(job, bid);
-        if (const auto covered = check_cover(c.state(), job, bid.kind, bid.price); !covered) {
-            tell_bid_lost(c, job, bid.kind, bid.price, covered.error());
+        if (const auto may_win = check_bid(c.state(), job, bid); !may_win) {
+            tell_bid_lost(c, job, bid.kind, bid.price, may_win.error());
             continue;
         }
         Desk& desk = c.desks[bid.kind];
@@ -175,7 +182,9 @@ void clear_desk(Clearing& c, const LotClass& kind, Desk& desk, const Hash256& se
 bool lease_left(Clearing& c, const Hash256& job, const LotWait& wait) {
     const auto cleared = read_class_epoch(c.state(), wait.kind, c.next());
     const auto terms = read_job_terms(c.state(), job);
-    if (!cleared || !terms || !check_cover(c.state(), job, wait.kind, cleared->base_price)) return false;
+    if (!cleared || !terms || !check_cover(c.state(), job, wait.kind, cleared->base_price) ||
+        !check_judged(c.state(), job))
+        return false;
     if (count_leases(c.state(), job, c.next()) + wait.lots >
         market_terms_of(*terms).value_or(LotRange{}).most)
         return false;

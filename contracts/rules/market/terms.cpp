@@ -6,6 +6,7 @@
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
+#include "contracts/rules/job/judges.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/market/leases.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -55,6 +56,12 @@ Checked check_cover(const StateView& state, const Hash256& job, const LotClass& 
     ASSAY_TRY(check_wish(live.terms, kind, price));
     const auto cost = round_cost(params_of(state, live.terms), live.terms.spec, price, live.terms.slot_work);
     return cost && live.progress.escrow >= *cost ? Checked{} : failed(Reason::kEscrowTooSmall);
+}
+
+Checked check_judged(const StateView& state, const Hash256& job) {
+    const Params params = params_of(state, required(read_job_terms(state, job)));
+    const bool judged = owners_of_judges(state, job).size() >= params.panel_owners_least;
+    return judged ? Checked{} : failed(Reason::kTooFewJudges);
 }
 
 Checked check_spare(const StateView& state, const Hash256& job, Amount deposit) {

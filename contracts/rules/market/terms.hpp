@@ -28,6 +28,9 @@ Checked check_wish(const JobTerms& job, const LotClass& kind, Amount price);
 Checked check_fits(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
 /// Checks the same, and that its escrow covers the dearest course of a round at that price.
 Checked check_cover(const StateView& state, const Hash256& job, const LotClass& kind, Amount price);
+/// Checks that verifiers of enough owners are enlisted for the job (Params::panel_owners_least): whatever it
+/// leases before stands idle. Fails with kTooFewJudges. REQUIRES a job that is on the ledger.
+Checked check_judged(const StateView& state, const Hash256& job);
 /// Checks that the job can spare the deposit of a sealed bid: in its rounds, the escrow must still cover the
 /// running round and the next at the job's cap; while it waits and has lots, its next round at the dearest of
 /// their prices. Fails with kEscrowTooSmall. REQUIRES a job that is on the

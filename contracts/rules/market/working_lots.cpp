@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/judges.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/tables.hpp"

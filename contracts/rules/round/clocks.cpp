@@ -2,6 +2,7 @@
 #include "contracts/rules/round/clocks.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/round/seal_window.hpp"
@@ -27,8 +28,10 @@ std::uint64_t player_clock(const Params& params, const Job& job, const Round& ro
 }
 
 std::uint64_t accusing_window(const Params& params, const Job& job, const Round& round,
-                              const std::vector<SlotRound>& slots) {
-    return later(player_clock(params, job, round, slots), params.dispute_move_window);
+                              const std::vector<SlotRound>& slots, std::uint64_t place) {
+    const base::Uint128 clocks = base::Uint128{player_clock(params, job, round, slots)} * place;
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    return later(clocks > most ? most : static_cast<std::uint64_t>(clocks), params.dispute_move_window);
 }
 
 }  // namespace assay::contracts

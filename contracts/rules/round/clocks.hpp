@@ -18,8 +18,10 @@ namespace assay::contracts {
 /// measured yet, the speed is that of the slowest miner of the disputed round.
 std::uint64_t player_clock(const Params& params, const Job& job, const Round& round,
                            const std::vector<SlotRound>& slots);
-/// The heights that a verifier has to open the game of its accusation.
+/// The heights that a verifier has, from the settlement on, to open the game of its accusation that is the
+/// `place`-th of its accusations of the round, from 1: one clock for each up to it, since it may have to
+/// train each of these slots before. They are at most the largest number. REQUIRES place > 0.
 std::uint64_t accusing_window(const Params& params, const Job& job, const Round& round,
-                              const std::vector<SlotRound>& slots);
+                              const std::vector<SlotRound>& slots, std::uint64_t place);
 
 }  // namespace assay::contracts

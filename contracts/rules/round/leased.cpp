@@ -39,11 +39,10 @@ RosterEntry newcomer(const Job& job, const Lease& lease) {
 
 /// The last height at which the job may wait (see wait_for_gang).
 std::uint64_t last_of_wait(const StateView& state, const Params& params, const Job& job) {
-    const std::uint64_t since = job.round == 0
-                                    ? last_of_enlistment(params, job)
-                                    : required(read_round_progress(state, job.id, job.round - 1)).settled_at;
-    const std::uint64_t agreed = std::max(job.deadline - 1, later(since, params.claim_window));
-    return std::min(job.current_deadline() - 1, agreed);
+    const std::uint64_t deadline = job.current_deadline() - 1;
+    if (job.round == 0) return std::min(deadline, last_of_first_wait(params, job));
+    const std::uint64_t since = required(read_round_progress(state, job.id, job.round - 1)).settled_at;
+    return std::min(deadline, std::max(job.deadline - 1, later(since, params.claim_window)));
 }
 
 }  // namespace

@@ -19,10 +19,11 @@ void follow_leases(Work& work, Job& job, const std::vector<Lease>& leases);
 
 /// Makes the job wait for its gang and keep what it has. It checks again by itself when a window ends for
 /// which it waits (of enlistment, or of bonds of leased machines), and at the end of the wait, which ends the
-/// job (kNoMiners, or kTooFewVerifiers). The wait ends with the deadline that verifiers knew when they
-/// enlisted. Once the buyer has moved that (JobExtend), it may go on for a claim window since the job worked
-/// last, or since its enlistment: what verifiers have locked is not theirs before the job ends. Changes
-/// `job`, which the caller stores. REQUIRES that its current deadline has not passed.
+/// job (kNoMiners, or kTooFewVerifiers). Before its first round that is last_of_first_wait. Afterwards it is
+/// the deadline that verifiers knew when they enlisted. Once the buyer has moved that (JobExtend), the wait
+/// may go on for a claim window since the job worked last: what verifiers have locked is not theirs before
+/// the job ends. No wait goes beyond the current deadline. Changes `job`, which the caller stores. REQUIRES
+/// that its current deadline has not passed.
 void wait_for_gang(Work& work, Job& job);
 
 /// Whether a waiting job may go on. It needs leases for a gang now; before its first round its enlistment

@@ -72,7 +72,8 @@ struct Settlement {
     std::map<PublicKey, bool> absences;
     /// Each drawn verifier's work units that were found right; nothing once one of its audits was not.
     std::map<PublicKey, std::optional<std::uint64_t>> audited;
-    std::set<PublicKey> disgraced;    ///< miners that this round makes newcomers again
+    std::map<PublicKey, std::uint64_t> accusations;  ///< how many each verifier has in the round so far
+    std::set<PublicKey> disgraced;                   ///< miners that this round makes newcomers again
     std::set<PublicKey> credited;     ///< miners with a slot found right that keep their standing
     std::vector<Claim> merge_claims;  ///< of each of Round::merges, closed and without a bond
 
@@ -274,11 +275,16 @@ std::vector<Accusation> slot_accusations(const Settlement& s, const SlotRound& s
     return accusations;
 }
 
-/// Whoever accuses the claim has time to open its game; what its audit costs is due if the claim dies.
+/// Whoever accuses the claim has time to open its game, and as much more for each slot that it accuses before
+/// this one; what its audit costs is due if the claim dies.
 void note_accusations(Settlement& s, std::vector<Accusation> accusations, Claim& claim) {
     claim.accusations = std::move(accusations);
     if (claim.accusations.empty()) return;
-    const std::uint64_t window = accusing_window(s.running.params, s.job(), s.running.round, s.running.slots);
+    std::uint64_t place = 1;
+    for (const Accusation& accusation : claim.accusations)
+        place = std::max(place, ++s.accusations[accusation.verifier]);
+    const std::uint64_t window =
+        accusing_window(s.running.params, s.job(), s.running.round, s.running.slots, place);
     claim.accuse_by = later(s.running.work.block.height, window);
     claim.window = std::max(claim.window, window);
     for (Accusation& accusation : claim.accusations) {

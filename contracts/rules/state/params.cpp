@@ -48,7 +48,8 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(unbonding_delay, 1, kWindowMax, "from a withdrawal of stake to its arrival"),
         ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
         ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),
-        ASSAY_AMOUNT(ask_deposit, 0, kStakeMax, "held until a sealed ask is opened, else burned"),
+        ASSAY_AMOUNT(ask_deposit, 0, kStakeMax,
+                     "held until the auction of a sealed ask, burned where it could not have won"),
         ASSAY_AMOUNT(verifier_bond, 1, kStakeMax, "least locked for a job that a verifier enlists for"),
         ASSAY_AMOUNT(verifier_penalty, 1, kStakeMax,
                      "least for a merge that is not opened, for an audit not sealed or not "

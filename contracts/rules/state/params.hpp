@@ -44,7 +44,7 @@ struct Params {
     // Identities.
     Amount miner_fee = base::units(1'000'000);       ///< prepays the newcomer's own first audits
     Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
-    Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
+    Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until the auction
     Amount verifier_bond = base::units(10'000'000);  ///< the least that a verifier locks for a job
     /// The least penalty for a merge that is not opened, an audit not sealed or not opened, or a lost
     /// accusation.

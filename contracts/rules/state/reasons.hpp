@@ -158,6 +158,9 @@ enum class Reason : std::uint16_t {
     kMergeAccuses = 104,
     // Refused: a job's state.
     kJobLeases = 105,
+    // Part of a deposit lost: of an ask.
+    kAskAboveCap = 106,
+    kAskWithoutBond = 107,
     // Refused: by the market between jobs.
     kWrongWindow = 120,
     kLotStands = 121,
@@ -175,6 +178,8 @@ enum class Reason : std::uint16_t {
     kClassNotMet = 132,
     // Not paid, nothing lost.
     kOutbid = 133,
+    // Refused: by the market, or a bid set aside.
+    kTooFewJudges = 134,
     // Refused: what is added to a job.
     kDeadlineTooFar = 140,
     // Refused: a team's member.
@@ -197,7 +202,7 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-// 59 to 61 were of votes, before games decided. 106 to 119 and 134 to 139 are not given yet.
-ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kBadCaps, 59, 60, 61, 106, 107, 108, 109, 110, 111, 112,
-                         113, 114, 115, 116, 117, 118, 119, 134, 135, 136, 137, 138, 139);
+// 59 to 61 were of votes, before games decided. 108 to 119 and 135 to 139 are not given yet.
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kBadCaps, 59, 60, 61, 108, 109, 110, 111, 112, 113, 114,
+                         115, 116, 117, 118, 119, 135, 136, 137, 138, 139);
 }  // namespace assay::base

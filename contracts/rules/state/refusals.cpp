@@ -88,6 +88,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kPriceAboveCap:
         case Reason::kEscrowTooSmall:
         case Reason::kTooFewLots:
+        case Reason::kTooFewJudges:
         case Reason::kWrongLots:
         case Reason::kMarketFull:
         case Reason::kBadMove: return Retry::kWhenChanged;
@@ -118,6 +119,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kMergeFewerSlots:
         case Reason::kDropped:
         case Reason::kAskNotRevealed:
+        case Reason::kAskAboveCap:
+        case Reason::kAskWithoutBond:
         case Reason::kLinkWithheld:
         case Reason::kAuditUnopened:
         case Reason::kMergeUnopened:

@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp migrates older states to it.
-inline constexpr std::uint32_t kSchemaVersion = 13;
+inline constexpr std::uint32_t kSchemaVersion = 14;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -67,11 +67,13 @@ enum class Table : std::uint8_t {
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
     kGame = 0x41,           // job, number -> Game
     kGamePieces = 0x42,     // job, number -> GamePieces, while the game is open
-    kOpenGame = 0x43,       // claimant's node key, height, job, number -> empty, while the game is open
+    kPlayedGames = 0x43,    // claimant's node key -> list of PlayedGame, while there is one
     kDueInGames = 0x44,     // job, height, what, its name -> empty: which games, and whose accusers, are due
     kClaimOf = 0x45,        // job, node, kind, round, number -> empty: an open claim of the node
     kWindowEnd = 0x46,      // job, height, round, kind, number -> empty: an open claim whose window ends then
     kGameAbout = 0x47,      // job, round, kind, number, game -> empty: a game about an open claim
+    kQueuedGame = 0x48,     // claimant, challenger's owner, height, job, number -> empty: it waits
+    kQueueHead = 0x49,      // claimant, height, job, number -> the owner whose first one waits there
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
     kMarketClock = 0x60,    // -> MarketClock
     kMarketParams = 0x61,   // -> MarketParams
@@ -140,7 +142,9 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kActiveJob:
         case Table::kEndedJob:
         case Table::kClaim:
-        case Table::kOpenGame:
+        case Table::kPlayedGames:
+        case Table::kQueuedGame:
+        case Table::kQueueHead:
         case Table::kDueInGames:
         case Table::kClaimOf:
         case Table::kWindowEnd:

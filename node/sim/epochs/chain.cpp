@@ -21,10 +21,12 @@ MarketChain::MarketChain()
       block_changes_(std::make_unique<contracts::Overlay>(*state_)) {}
 
 base::Outcome<MarketChain> MarketChain::begin(std::vector<std::pair<base::PublicKey, base::Amount>> balances,
+                                              const contracts::Params& params,
                                               const contracts::MarketParams& market) {
     MarketChain chain;
     contracts::GenesisConfig config;
     config.chain_id = "devnet-market";
+    config.params = params;
     config.market = market;
     config.balances = std::move(balances);
     std::sort(config.balances.begin(), config.balances.end());

@@ -23,6 +23,7 @@ class MarketChain {
 public:
     /// kFailure when the rules refuse the genesis.
     static base::Outcome<MarketChain> begin(std::vector<std::pair<base::PublicKey, base::Amount>> balances,
+                                            const contracts::Params& params,
                                             const contracts::MarketParams& market);
 
     [[nodiscard]] const contracts::StateView& state() const { return *block_changes_; }

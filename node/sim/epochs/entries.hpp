@@ -16,6 +16,8 @@ namespace assay::node::sim {
 /// Stake of a machine's node key, and budget of a job, in base units.
 inline constexpr std::uint64_t kMachineStake = 1'000'000'000;
 inline constexpr std::uint64_t kJobBudget = 10'000'000'000'000;
+/// How long a job may wait for lots.
+inline constexpr std::uint64_t kHeightsOfAJob = 1'000'000;
 
 /// A chain with short windows on which these participants have the money that they need. Only heights at
 /// which something is due are visited.
@@ -38,7 +40,7 @@ struct JobEntry {
     std::uint8_t memory = 0;
     std::uint8_t network = 0;
 };
-/// Its id.
+/// Its id. Enough verifiers enlist for it at once.
 base::Outcome<base::Hash256> submit_job(MarketChain& chain, const SimTenant& tenant, const JobEntry& entry);
 
 }  // namespace assay::node::sim

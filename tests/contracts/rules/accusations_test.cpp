@@ -5,10 +5,13 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/panel_rule.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -32,18 +35,38 @@ struct AccusedWorld {
     Env env;
     Hash256 job;
 
-    explicit AccusedWorld(const Play& play, std::uint64_t seed = 1, const Params& params = disputed())
+    /// Each miner needs so many heights for all of its slots.
+    explicit AccusedWorld(const Play& play, std::uint64_t seed = 1, const Params& params = disputed(),
+                          std::uint32_t slots = 2, std::uint64_t training = 0)
         : env(params) {
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
         for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
         for (const char* other : {"v4", "m5"}) env.verifier(other);
         JobSpec spec = small_job();
         spec.seed = seed;
+        spec.slots = slots;
+        spec.market.budget = amount(spec.market.budget.units() * slots / 2);
         spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX;
         job = env.post(spec);
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        env.advance_to(env.height() + training);
         play_round(env, job, play);
         REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
+    }
+    /// The slots that a verifier accuses and has opened no game about.
+    std::vector<std::uint32_t> accused_by(const std::string& verifier) {
+        std::vector<std::uint32_t> slots;
+        for (const auto& [id, claim] : list_claims(env.state(), job, 0))
+            if (id.kind == ClaimKind::kSlot && unused_accusation(claim, env.person(verifier).node_key()))
+                slots.push_back(id.number);
+        return slots;
+    }
+    /// The verifier that accuses the most slots.
+    std::string busiest() {
+        std::string who = "v1";
+        for (const char* other : {"v2", "v3"})
+            if (accused_by(other).size() > accused_by(who).size()) who = other;
+        return who;
     }
     SlotRound slot(std::uint32_t number) { return *read_slot(env.whole(), job, 0, number); }
     /// The slot of round 0 that this miner held.
@@ -260,6 +283,90 @@ TEST_CASE("miners that seal at once leave accusers and players as much time as a
     (void)w.accuse(0);
     CHECK(w.game(0).claimant_clock >= params.audit_seal_window);
     CHECK(w.game(0).challenger_clock >= params.audit_seal_window);
+}
+
+TEST_CASE("who accuses many slots opens one game in each slot's time, and is late for none") {
+    Params params = disputed();
+    params.commit_window = 40;
+    // m1 and m2 hold three slots each, which took them the time that honest training takes.
+    AccusedWorld w({.miners = {{"m1", MinerManner::kCheats}, {"m2", MinerManner::kCheats}}}, 3, params, 6,
+                   36);
+    const std::string who = w.busiest();
+    const std::vector<std::uint32_t> slots = w.accused_by(who);
+    const Round round = *read_round(w.env.state(), w.job, 0);
+    const std::uint64_t clock =
+        player_clock(params, w.env.job(w.job), round, list_slots(w.env.whole(), w.job, 0));
+    const std::uint64_t training = clock / 3;
+    REQUIRE(clock > params.audit_seal_window);
+    // One clock for all of them was over before the last was trained.
+    REQUIRE(slots.size() * training > clock + params.dispute_move_window);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        CHECK(w.claim(slots[i]).accuse_by >= round.settled_at + (i + 1) * clock + params.dispute_move_window);
+        w.env.advance_to(round.settled_at + (i + 1) * training);
+        w.env.send(w.env.person(who), w.challenge(slots[i], UnitKind::kSegment));
+        CHECK(w.game(static_cast<std::uint32_t>(list_games(w.env.whole(), w.job).size() - 1)).accuses);
+    }
+    CHECK(w.accused_by(who).empty());
+}
+
+TEST_CASE("an accuser has one clock for each slot up to a game's, which is at most the largest number") {
+    AccusedWorld w(kOneCheat);
+    const Round round = *read_round(w.env.state(), w.job, 0);
+    const Job job = w.env.job(w.job);
+    const auto slots = list_slots(w.env.whole(), w.job, 0);
+    const std::uint64_t clock = player_clock(w.env.params(), job, round, slots);
+    const auto window = [&](std::uint64_t place) {
+        return accusing_window(w.env.params(), job, round, slots, place);
+    };
+    CHECK(window(1) == clock + w.env.params().dispute_move_window);
+    CHECK(window(256) == 256 * clock + w.env.params().dispute_move_window);
+    CHECK(window(UINT64_MAX) == UINT64_MAX);
+}
+
+TEST_CASE("an accuser that is silent about its first slot has lost the others of the round with it") {
+    AccusedWorld w({.miners = {{"m1", MinerManner::kCheats}, {"m2", MinerManner::kCheats}}}, 3, disputed(),
+                   6);
+    const std::string who = w.busiest();
+    const std::vector<std::uint32_t> slots = w.accused_by(who);
+    REQUIRE(slots.size() > 2);
+    REQUIRE(w.claim(slots.back()).accuse_by > w.claim(slots.front()).accuse_by);
+    w.env.advance_to(w.claim(slots.front()).accuse_by);
+    CHECK(w.accused_by(who).empty());
+    std::vector<std::uint32_t> lost;
+    for (const Game& game : list_games(w.env.whole(), w.job))
+        if (game.challenger == w.env.person(who).node_key() && game.end == GameEnd::kSilent)
+            lost.push_back(game.claim);
+    CHECK(lost == slots);
+}
+
+TEST_CASE("who has nothing left to lose keeps no further slot waiting") {
+    AccusedWorld w(kAllLie, 3, disputed(), 6);
+    const std::string who = w.busiest();
+    const std::vector<std::uint32_t> slots = w.accused_by(who);
+    REQUIRE(slots.size() > 2);
+    const std::string other = who == "v1" ? "v2" : "v1";
+    const std::vector<std::uint32_t> of_other = w.accused_by(other);
+    REQUIRE_FALSE(of_other.empty());
+    // Other losses have left it so much.
+    w.env.step([&](Work& work) {
+        const Bytes key = panel_key(w.job, w.env.person(who).node_key());
+        auto verifier = required(load<EnlistedVerifier>(work.state, key));
+        const Amount left = sum(w.stake_of_accusation(), w.stake_of_accusation());
+        take_bonded(work.state, verifier.node, difference(verifier.bond, left), &Supply::burned);
+        verifier.bond = left;
+        store(work.state, key, verifier);
+    });
+    std::uint32_t played = 0;
+    for (; !w.is_dropped(who); ++played) {
+        CHECK(w.accused_by(who).size() == slots.size() - played);
+        w.env.send(w.env.person(who), w.challenge(slots.at(played), UnitKind::kSegment));
+        w.env.send(w.env.person(who), DisputeConcede{w.job, played});
+    }
+    REQUIRE(played + 1 < slots.size());
+    CHECK(w.accused_by(who).empty());
+    CHECK(w.accused_by(other) == of_other);
+    // The miners are paid as if it had opened each game and lost it.
+    for (const std::uint32_t slot : slots) CHECK_FALSE(w.claim(slot).held.is_zero());
 }
 
 TEST_CASE("a panel that is silent leaves its slot to one more verifier, and then it is paid by default") {

@@ -16,9 +16,13 @@ public:
     }
     void for_each(ByteView prefix, ByteView from, const Visitor& visit) const override {
         ++reads;
-        state_.for_each(prefix, from, visit);
+        state_.for_each(prefix, from, [&](ByteView key, ByteView value) {
+            ++visited;
+            return visit(key, value);
+        });
     }
     mutable std::uint64_t reads = 0;
+    mutable std::uint64_t visited = 0;  ///< pairs that walks came to
 
 private:
     const StateView& state_;

@@ -279,7 +279,8 @@ Hash256 Env::post(const JobSpec& spec, const std::string& buyer) {
 }
 
 void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint64_t>& asks,
-                       const std::vector<std::string>& verifiers, bool with_sequencer) {
+                       const std::vector<std::string>& verifiers, bool with_sequencer,
+                       const std::function<void()>& once_sealed) {
     const std::uint32_t rounds = job(id).spec.rounds;
     for (const std::string& name : verifiers) {
         enlist(name, id);
@@ -292,6 +293,7 @@ void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint6
         Person& who = person(name);
         send(who, AskCommit{id, ask_seal(chain(), id, who.node_key(), amount(price), who.secret)});
     }
+    once_sealed();
     let_deadline_pass();
     for (const auto& [name, price] : asks)
         send(person(name), AskReveal{id, amount(price), person(name).secret});

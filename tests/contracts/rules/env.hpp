@@ -66,9 +66,12 @@ public:
     Person& verifier(const std::string& name, std::uint64_t stake = kPlenty);
     /// Posts a job by `buyer` and returns its id.
     Hash256 post(const JobSpec& spec, const std::string& buyer = "buyer");
-    /// Enlists, seals and opens the asks (name -> price), and advances to the first round.
-    void hold_auction(const Hash256& job, const std::map<std::string, std::uint64_t>& asks,
-                      const std::vector<std::string>& verifiers, bool with_sequencer = true);
+    /// Enlists, seals and opens the asks (name -> price), and advances to the first round. `once_sealed` is
+    /// what happens between the two.
+    void hold_auction(
+        const Hash256& job, const std::map<std::string, std::uint64_t>& asks,
+        const std::vector<std::string>& verifiers, bool with_sequencer = true,
+        const std::function<void()>& once_sealed = [] {});
 
     /// Enlists a verifier that locks `stake`; by default the least that the job asks.
     void enlist(const std::string& name, const Hash256& job, std::optional<std::uint64_t> stake = {});

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Posting, bidding, and the ways in which a job ends.
+#include <algorithm>
+
 #include "contracts/program/program.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -47,20 +50,59 @@ TEST_CASE("the cheapest asks win and all are paid the first rejected ask") {
     CHECK(job.roster[1].node == m.env.person("m3").node_key());
 }
 
-TEST_CASE("an ask above the cap or without stake for one bond does not take part") {
+TEST_CASE("an ask above the cap, or whose bond is gone, does not take part and loses its deposit") {
     BiddingMarket m;
-    Person& m4 = m.env.miner("m4", 100'000);  // covers the deposit, not the bond of a slot
+    Person& m4 = m.env.miner("m4");
     JobSpec spec = small_job();
     spec.security.gain_bound =
         gain_bound_max(m.env.params(), spec.market.max_price, program::work_units(spec)).value();
-    REQUIRE(spec.security.gain_bound > amount(100'000));
     m.job = m.env.post(spec);
-    m.env.hold_auction(m.job, {{"m1", 1'001}, {"m2", 700}, {"m4", 1}}, {"v1", "v2"});
+    const Amount deposit = m.env.params().ask_deposit;
+    const Amount burned = read_supply(m.env.state()).burned;
+    const Job posted = m.env.job(m.job);
+    const Amount bond =
+        bond_at(m.env.state(), m.env.params(), posted, m4.node_key(), posted.spec.market.max_price);
+    // It leaves less than the bond by one unit, with the deposit that would come back.
+    const Amount left = difference(difference(bond, deposit), amount(1));
+    m.env.hold_auction(m.job, {{"m1", 1'001}, {"m2", 700}, {"m4", 1}}, {"v1", "v2"}, true, [&] {
+        const Amount free = read_stake(m.env.state(), m4.node_key()).free;
+        m.env.send(m4, StakeWithdraw{m4.node_key(), difference(free, left)});
+    });
     const Job job = m.env.job(m.job);
     CHECK(job.auction.above_cap == 1);
     CHECK(job.auction.short_stake == 1);
     CHECK(job.auction.winners == 1);
-    CHECK(read_stake(m.env.state(), m4.node_key()).free == amount(100'000));
+    CHECK(m.env.stake("m1") == kPlenty - deposit.units());
+    CHECK(m.env.stake("m2") == kPlenty);
+    CHECK(m.env.stake("m4") == left.units());
+    CHECK(read_miner(m.env.state(), m4.node_key())->forfeited == deposit);
+    CHECK(read_supply(m.env.state()).burned == burned.plus(deposit)->plus(deposit));
+    std::vector<Reason> lost;
+    for (const Event& event : m.env.events())
+        if (event.kind == EventKind::kLost) lost.push_back(event.reason);
+    CHECK(lost.size() == 2);
+    CHECK(std::count(lost.begin(), lost.end(), Reason::kAskAboveCap) == 1);
+    CHECK(std::count(lost.begin(), lost.end(), Reason::kAskWithoutBond) == 1);
+    for (const Ask& ask : list_asks(m.env.whole(), m.job)) CHECK(ask.deposit.is_zero());
+}
+
+TEST_CASE("a seat in an auction needs the stake of a slot: a thousand empty names close none") {
+    BiddingMarket m;
+    const Job job = m.env.job(m.job);
+    Person& m4 = m.env.miner("m4", m.env.params().ask_deposit.units());
+    const Amount needed = stake_to_ask(m.env.state(), m.env.params(), job, m4.node_key());
+    REQUIRE(needed > m.env.params().ask_deposit);
+    m.env.refuse(Reason::kInsufficientStake, m4, m.sealed_ask("m4", 1));
+    const Amount free = read_stake(m.env.state(), m4.node_key()).free;
+    m.env.send(m4, StakeDeposit{m4.node_key(), difference(difference(needed, free), amount(1))});
+    m.env.refuse(Reason::kInsufficientStake, m4, m.sealed_ask("m4", 1));
+    CHECK(m.env.job(m.job).auction.asks_sealed == 0);
+    m.env.send(m4, StakeDeposit{m4.node_key(), amount(1)});
+    // What is needed then is there when the auction is held: the deposit is back, and the bond beside it.
+    m.env.hold_auction(m.job, {{"m1", 500}, {"m4", 400}}, {"v1", "v2"});
+    CHECK(m.env.job(m.job).auction.winners == 2);
+    CHECK(m.env.job(m.job).auction.short_stake == 0);
+    CHECK(m.env.stake("m4") == needed.units());
 }
 
 TEST_CASE("bidding is sealed, once, in time, and by those who may") {

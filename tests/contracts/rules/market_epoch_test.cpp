@@ -3,6 +3,7 @@
 // leased and given back. After every transaction and every block money is conserved and the state is whole
 // (Env).
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/market/book.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "tests/contracts/rules/market_world.hpp"
 
@@ -108,6 +109,43 @@ TEST_CASE("market: deposits come back with the opening, and losing costs nothing
     w.to_next_epoch();
     w.to_next_epoch();
     CHECK(w.free_stake("m1") == stake);
+}
+
+TEST_CASE("market: a job that too few could judge wins no lots, and drives up no price") {
+    MarketWorld w;
+    const std::uint32_t enlisted = GENERATE(0U, 1U, 2U);
+    CAPTURE(enlisted);
+    w.second = w.env.post(market_job(), "other");  // v1 and v2 do not know it
+    const auto enlist = [&](std::uint32_t many) {
+        for (std::uint32_t i = 0; i < many; ++i) w.env.enlist(i == 0 ? "v1" : "v2", w.second);
+    };
+    enlist(enlisted);
+    const Amount escrow = w.escrow("other");
+    const Amount before = base_price_for(w.env.state(), kFast, 2, w.params().least_base_price);
+    for (const char* name : {"m1", "m2", "m3"}) w.seal_lot(name, {1});
+    w.seal_bid("other", {3, 900});
+    w.open_and_clear();
+    const bool judged = enlisted == 2;
+    CHECK(w.leases("other").size() == (judged ? 3U : 0U));
+    CHECK(w.escrow("other") == escrow);
+    const ClassEpoch cleared = *read_class_epoch(w.env.state(), kFast, 2);
+    CHECK(cleared.bids == (judged ? 1U : 0U));
+    CHECK(cleared.sold == (judged ? 3U : 0U));
+    CHECK((base_price_for(w.env.state(), kFast, 3, w.params().least_base_price) > before) == judged);
+    const auto lost = w.told(EventKind::kBidLost);
+    REQUIRE(lost.size() == (judged ? 0U : 1U));
+    if (judged) return;
+    CHECK(lost.front().reason == Reason::kTooFewJudges);
+    CHECK(lost.front().job == w.second);
+    // Nor does it lease what is left, until somebody can judge it.
+    w.to_next_epoch();
+    w.env.next_block();
+    const LeaseTake left{w.second, kFast, 1, false};
+    w.env.refuse(Reason::kTooFewJudges, w.env.person("other"), left);
+    if (enlisted == 0) enlist(1);
+    w.env.enlist("v2", w.second);
+    w.env.send(w.env.person("other"), left);
+    CHECK(w.leases("other").size() == 1);
 }
 
 TEST_CASE("market: a job that holds an auction of its own takes no part") {
@@ -256,7 +294,7 @@ TEST_CASE("market: a bid whose round the escrow does not cover is set aside at t
     // Its escrow covers one round at its cap, and nothing beside it.
     JobSpec poor = market_job();
     poor.market.budget = quote_job(w.env.params(), poor)->round_cost;
-    const Hash256 job = w.env.post(poor);
+    const Hash256 job = w.post(poor);
     Person& buyer = w.env.person("buyer");
     const Hash256 salt = bytes_of("poor");
     const BidOpen dear{job, kFast, 1, amount(1'000), salt};

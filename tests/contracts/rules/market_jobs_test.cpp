@@ -62,8 +62,32 @@ TEST_CASE("a job with terms of the market waits for its gang and its verifiers, 
     }
 }
 
-TEST_CASE("a job that never gets its gang ends at its deadline, and everything comes back") {
-    LeasedWorld w;
+TEST_CASE("a job that never gets its gang ends a claim window behind its enlistment, whatever its deadline") {
+    JobSpec spec = leased_job();
+    spec.market.deadline_blocks = 1'000'000'000;
+    LeasedWorld w(spec);
+    const std::uint64_t budget = w.record().escrow.units() + w.record().beacon.front().bond.units();
+    const std::uint64_t before = w.env.balance("buyer");
+    const bool has_verifiers = GENERATE(true, false);
+    CAPTURE(has_verifiers);
+    if (has_verifiers) w.enlist();
+    w.lease("m1", 300, 2'000);
+    w.env.advance_to(last_of_enlistment(w.env.params(), w.record()) + w.env.params().claim_window);
+    CHECK(w.record().phase == JobPhase::kWaiting);
+    w.env.next_block();
+    CHECK(w.record().phase == JobPhase::kEnded);
+    CHECK(w.record().end_reason == (has_verifiers ? Reason::kNoMiners : Reason::kTooFewVerifiers));
+    CHECK(w.env.balance("buyer") == before + budget);
+    CHECK(read_meta(w.env.state()).active_jobs == 0);
+    for (const char* name : {"v1", "v2", "v3", "m1"})
+        CHECK(read_stake(w.env.state(), w.env.person(name).node_key()).bonded.is_zero());
+}
+
+TEST_CASE(
+    "a job that never gets its gang ends at its deadline if that comes first, and everything comes back") {
+    Params params = short_windows();
+    params.claim_window = 5'000;
+    LeasedWorld w(leased_job(), params);
     const std::uint64_t budget = w.record().escrow.units() + w.record().beacon.front().bond.units();
     const std::uint64_t before = w.env.balance("buyer");
     w.enlist();

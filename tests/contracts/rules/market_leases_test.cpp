@@ -77,7 +77,7 @@ TEST_CASE("market: an instant lease where the clock stands still begins the epoc
 
 TEST_CASE("market: a lot that cannot hold a slot does not keep its job from another lot") {
     MarketWorld w;
-    w.second = w.env.post(market_job(1), "other");
+    w.second = w.post(market_job(1), "other");
     for (const char* name : {"m1", "m2"}) w.seal_lot(name, {1});
     w.seal_bid("other", {1, 500});
     w.open_and_clear();
@@ -116,7 +116,7 @@ TEST_CASE("market: a lot that cannot hold a slot does not keep its job from anot
 TEST_CASE(
     "market: a job leases at most twice as many lots as it may use, and names without stake fill nothing") {
     MarketWorld w;
-    w.second = w.env.post(market_job(1), "other");
+    w.second = w.post(market_job(1), "other");
     for (const char* name : {"m1", "m2", "m3", "m4"}) w.seal_lot(name, {1});
     w.seal_bid("buyer", {1, 500});  // keeps the market going
     w.open_and_clear();
@@ -133,10 +133,6 @@ TEST_CASE(
     CHECK(count_working_lots(w.env.state(), w.env.job(w.second), 2) == 0);
     REQUIRE(list_lots_left(w.env.state(), 2, kFast, 2).size() == 1);
     w.env.refuse(Reason::kWrongLots, w.env.person("other"), another);
-    for (const char* name : {"v1", "v2", "v3"}) {
-        w.env.verifier(name);
-        w.env.enlist(name, w.second);
-    }
     w.env.advance_to(last_of_enlistment(w.env.params(), w.env.job(w.second)) + 1);
     CHECK(w.env.job(w.second).roster.empty());
 }

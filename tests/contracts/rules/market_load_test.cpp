@@ -96,6 +96,13 @@ private:
         store(state_, job_terms_key(id), terms);
         store(state_, job_progress_key(id), static_cast<const JobProgress&>(sample));
         store(state_, bidding_key(id), Bidding{});
+        for (std::uint32_t i = 0; i < 2; ++i) {  // who could judge it
+            EnlistedVerifier judge;
+            judge.node = miners_.at(i);
+            judge.owner = owner_of(i);
+            judge.place = i;
+            store(state_, panel_key(id, judge.node), judge);
+        }
         store(state_, buyer_endpoint_key(id), std::string("h:1"));
         state_.put(active_job_key(id), {});
         state_.put(deadline_key({sample.due, DueKind::kJob, id}), {});

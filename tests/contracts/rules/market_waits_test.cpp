@@ -14,13 +14,9 @@ TEST_CASE("a job whose deadline was moved waits a claim window longer, and then 
     CAPTURE(params.claim_window);
     LeasedWorld w(leased_job(), params);
     const std::uint64_t agreed = w.record().deadline - 1;
-    std::uint64_t since = last_of_enlistment(params, w.record());
-    SECTION("it has never worked") { w.enlist(); }
-    SECTION("it has worked") {
-        w.start(1);
-        play_round(w.env, w.job);
-        since = w.env.height();
-    }
+    w.start(1);
+    play_round(w.env, w.job);
+    const std::uint64_t since = w.env.height();
     REQUIRE(w.record().phase == JobPhase::kWaiting);
     const auto bonded = [&] { return read_stake(w.env.state(), w.env.person("v1").node_key()).bonded; };
     w.env.send(w.env.person("buyer"), JobExtend{w.job, 1'000'000});
@@ -33,13 +29,23 @@ TEST_CASE("a job whose deadline was moved waits a claim window longer, and then 
     CHECK(bonded().is_zero());
 }
 
+TEST_CASE("a moved deadline makes the wait for a first round no longer") {
+    LeasedWorld w;
+    w.enlist();
+    w.env.send(w.env.person("buyer"), JobExtend{w.job, 1'000'000});
+    w.env.advance_to(last_of_first_wait(w.env.params(), w.record()));
+    CHECK(w.record().phase == JobPhase::kWaiting);
+    w.env.next_block();
+    CHECK(w.record().phase == JobPhase::kEnded);
+    CHECK(w.record().end_reason == Reason::kNoMiners);
+}
+
 TEST_CASE("a longer wait of a job that has its machines and lacks verifiers ends for those") {
     LeasedWorld w;
     w.env.enlist("v1", w.job);
-    const std::uint64_t agreed = w.record().deadline - 1;
     for (const char* name : {"m1", "m2"}) w.lease(name, 300, 1'000'000);
     w.env.send(w.env.person("buyer"), JobExtend{w.job, 1'000'000});
-    w.env.advance_to(agreed);
+    w.env.advance_to(last_of_first_wait(w.env.params(), w.record()));
     REQUIRE(w.record().phase == JobPhase::kWaiting);
     w.env.next_block();
     CHECK(w.record().phase == JobPhase::kEnded);

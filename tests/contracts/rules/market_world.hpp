@@ -31,7 +31,8 @@ inline JobSpec market_job(std::uint32_t slots = 4) {
     return spec;
 }
 
-/// m1 to m4 are miners; "buyer" and "other" have a job each, of four slots, at 1,000 base units at most.
+/// m1 to m4 are miners; "buyer" and "other" have a job each, of four slots, at 1,000 base units at most,
+/// which v1 and v2 judge.
 struct MarketWorld {
     Env env;
     Hash256 first;   // of "buyer"
@@ -39,8 +40,15 @@ struct MarketWorld {
 
     explicit MarketWorld(Params params = patient_windows()) : env(params) {
         for (const char* name : {"m1", "m2", "m3", "m4"}) env.miner(name);
-        first = env.post(market_job());
-        second = env.post(market_job(), "other");
+        for (const char* name : {"v1", "v2"}) env.verifier(name);
+        first = post(market_job());
+        second = post(market_job(), "other");
+    }
+    /// A job for which v1 and v2 are enlisted.
+    Hash256 post(const JobSpec& spec, const std::string& buyer = "buyer") {
+        const Hash256 job = env.post(spec, buyer);
+        for (const char* name : {"v1", "v2"}) env.enlist(name, job);
+        return job;
     }
 
     struct Offer {

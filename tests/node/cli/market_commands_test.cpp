@@ -153,7 +153,7 @@ TEST_CASE("job why says at which price a bid would have won, and what stands in 
         tokens.insert(obstacle.at("token").get<std::string>());
     }
     CHECK(tokens.contains("no_bid"));
-    CHECK(tokens.contains("no_verifier"));
+    CHECK(tokens.contains("enlistment_open"));
     const CliRun text = home().offline({"job", "why", lost});
     REQUIRE(text.code == 0);
     CHECK(text.out.find("epoch 2: the bid of 0.000300 ASY a work unit for 2 lots of f32/10/5/8 lost: 0.000" +

@@ -30,7 +30,7 @@ MarketWorld world(std::uint32_t gang) {
     program::JobSpec spec = market_job();
     spec.name = "gang";
     spec.market.terms.gang = gang;
-    w.first = w.env.post(spec);
+    w.first = w.post(spec);
     return w;
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("lot buyer: classes that do not do, or cost more at least than it pays
     spec.name = "fast";
     spec.market.terms.gang = 1;
     spec.market.terms.least_speed = kFast.speed;
-    w.first = w.env.post(spec);
+    w.first = w.post(spec);
     offer(w, {{"m1", {100, kSlow, 9}}});
     CHECK(offers_for(w.env.state(), w.env.job(w.first), amount(1'000)).empty());
     CHECK_FALSE(offers_for(w.env.state(), w.env.job(w.second), amount(1'000)).empty());
@@ -145,8 +145,11 @@ TEST_CASE(
         return choose_lease(w.env.state(), job, w.env.height(), amount(price));
     };
     contracts::Job job = w.env.job(w.first);
-    CHECK_FALSE(lease(job, 1'000));  // it waits for verifiers, and lots would stand idle
+    CHECK_FALSE(lease(job, 1'000));  // verifiers may still enlist, and lots would stand idle
     job.round = 1;
+    contracts::Job unjudged = job;
+    unjudged.verifiers.pop_back();
+    CHECK_FALSE(lease(unjudged, 1'000));  // the ledger would refuse it
     const auto taken = lease(job, 1'000);
     REQUIRE(taken);
     CHECK(taken->kind == kFast);
@@ -165,7 +168,7 @@ TEST_CASE("lot buyer: it leases another lot in the place of one that cannot hold
     MarketWorld w;
     program::JobSpec spec = market_job(1);
     spec.name = "single";
-    w.first = w.env.post(spec);
+    w.first = w.post(spec);
     for (const char* name : {"m1", "m2"}) w.seal_lot(name, {1});
     w.seal_bid("buyer", {1, 500});
     w.open_and_clear();
@@ -173,7 +176,7 @@ TEST_CASE("lot buyer: it leases another lot in the place of one that cannot hold
     REQUIRE(w.leases("buyer").size() == 1);
     const auto lease = [&] {
         contracts::Job job = w.env.job(w.first);
-        job.round = 1;  // it does not wait for verifiers
+        job.round = 1;  // its enlistment is over
         return choose_lease(w.env.state(), job, w.env.height(), amount(1'000));
     };
     CHECK_FALSE(lease());

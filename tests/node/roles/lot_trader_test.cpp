@@ -112,7 +112,7 @@ TEST_CASE("lot trader: a leased machine is bound to its job, and to no auction")
     CHECK(lot_lasts(w.env.state(), w.env.height()) == w.clock().end - w.env.height() + w.params().epoch);
     program::JobSpec own = small_job();
     own.name = "own";
-    const base::Hash256 job = w.env.post(own);
+    const base::Hash256 job = w.post(own);
     w.env.send(w.env.person("m2"), contracts::AskCommit{job, bytes_of("seal")});
     CHECK(is_bound_by_auction(w.env.state(), w.env.person("m2").node_key()));
 }

@@ -43,7 +43,8 @@ void open_all(MarketWorld& world) {
 }
 
 TEST_CASE("a job in an empty market has neither lots nor verifiers nor a bid") {
-    const MarketWorld world;
+    MarketWorld world;
+    world.first = world.env.post(market_job());  // nobody has enlisted for it
     const JobOutlook look = look_at(world, "buyer");
     CHECK(look.gang == 1);
     CHECK(look.leased == 0);
@@ -64,7 +65,7 @@ TEST_CASE("lots that do not do are counted by what keeps them from the job") {
     contracts::JobSpec spec = market_job(8);
     spec.name = "large";
     spec.market.terms = {.gang = 2, .most = 8, .least_speed = 8, .least_memory = 5};
-    const base::Hash256 job = world.env.post(spec, "m5");
+    const base::Hash256 job = world.post(spec, "m5");
     world.seal_lot("m1", {.price = 20});
     world.seal_lot("m2", {.price = 20, .kind = kSlow});
     world.seal_lot("m3", {.price = 20, .kind = {program::Profile::kF32, 10, 4, 8}});
@@ -96,7 +97,7 @@ TEST_CASE("a gang that no class alone holds is not told that lots do") {
     contracts::JobSpec spec = market_job(8);
     spec.name = "gang";
     spec.market.terms = {.gang = 2, .most = 2};
-    const base::Hash256 job = world.env.post(spec, "m5");
+    const base::Hash256 job = world.post(spec, "m5");
     const auto look = [&] {
         return job_outlook(world.env.state(), world.env.height(), world.env.job(job), not_known);
     };
@@ -117,7 +118,7 @@ TEST_CASE("a gang of one class is told nothing of other classes") {
     contracts::JobSpec spec = market_job(8);
     spec.name = "gang";
     spec.market.terms = {.gang = 2, .most = 2};
-    const base::Hash256 job = world.env.post(spec, "m5");
+    const base::Hash256 job = world.post(spec, "m5");
     for (const char* miner : {"m1", "m2"}) world.seal_lot(miner, {.price = 10});
     world.seal_lot("m3", {.price = 10, .kind = kSlow});
     open_all(world);
@@ -157,7 +158,7 @@ TEST_CASE("a cap below the base price keeps all lots from a job") {
     spec.name = "poor";
     spec.market.terms = {.gang = 4, .most = 8};
     spec.market.max_price = amount(15);  // the least base price is 16
-    const base::Hash256 job = world.env.post(spec, "m5");
+    const base::Hash256 job = world.post(spec, "m5");
     world.seal_lot("m1", {.price = 10});
     open_all(world);
     const JobOutlook above =
