@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/audit/known_defeats.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace assay::node {
 
 using contracts::ClaimKind;
@@ -67,23 +70,54 @@ bool KnownDefeats::admits(const MetFault& fault) {
     return admitted;
 }
 
-bool KnownDefeats::hides(const UnitPlace& place, const ClaimFinding& finding) {
-    if (finding.state != ClaimState::kGone) return false;
-    bool hidden = false;
-    for (DefeatReport& defeat : reports_) {
-        if (defeat.claim.claim != ClaimKind::kSlot || defeat.round != place.round ||
-            defeat.claim.number != place.slot || place_of(defeat, spec_).unit >= place.unit)
-            continue;
-        ++defeat.behind;
-        hidden = true;
-    }
+bool KnownDefeats::comes_before(const DefeatReport& defeat, const UnitPlace& place) const {
+    return defeat.claim.claim == ClaimKind::kSlot && defeat.round == place.round &&
+           defeat.claim.number == place.slot && place_of(defeat, spec_).unit < place.unit;
+}
+
+bool KnownDefeats::note_hidden(const UnitPlace& place, const std::string& where,
+                               const ClaimFinding& finding) {
+    const bool hidden = finding.state == ClaimState::kGone &&
+                        std::any_of(reports_.begin(), reports_.end(),
+                                    [&](const DefeatReport& defeat) { return comes_before(defeat, place); });
+    if (hidden) hidden_.push_back({place, {where, finding.why}});
     return hidden;
+}
+
+bool KnownDefeats::hides(const UnitPlace& place, const ClaimFinding& finding) {
+    return note_hidden(place, to_text(place, spec_), finding);
 }
 
 bool KnownDefeats::hides(const TilePlace& place, const ClaimFinding& finding) {
     // The tiles of an update are what `finalise` makes.
-    return place.slot &&
-           hides(UnitPlace{place.round, *place.slot, program::RoundPlan(spec_).finalise()}, finding);
+    return place.slot && note_hidden({place.round, *place.slot, program::RoundPlan(spec_).finalise()},
+                                     to_text(place, spec_), finding);
+}
+
+std::vector<UnitPlace> KnownDefeats::unreached() const {
+    std::vector<UnitPlace> places;
+    for (const DefeatReport& defeat : reports_) {
+        const bool hides = std::any_of(hidden_.begin(), hidden_.end(), [&](const Hidden& hidden) {
+            return comes_before(defeat, hidden.place);
+        });
+        if (hides && !defeat.found) places.push_back(place_of(defeat, spec_));
+    }
+    return places;
+}
+
+std::vector<MetFault> KnownDefeats::not_excused() {
+    std::vector<MetFault> left;
+    for (Hidden& hidden : hidden_) {
+        bool excused = false;
+        for (DefeatReport& defeat : reports_) {
+            if (!comes_before(defeat, hidden.place) || defeat.found == ClaimState::kRight) continue;
+            ++defeat.behind;
+            excused = true;
+        }
+        if (!excused) left.push_back(std::move(hidden.fault));
+    }
+    hidden_.clear();
+    return left;
 }
 
 }  // namespace assay::node

@@ -37,15 +37,29 @@ public:
     bool admits(const MetFault& fault);
 
     /// Notes that the bytes are gone. Returns whether they belong to a slot whose claim died, after the unit
-    /// that the game was about: hiding them hides only what the certificate already calls false.
+    /// that the game was about: hiding them hides only what the certificate already calls false, unless that
+    /// unit is found right.
     bool hides(const UnitPlace& place, const ClaimFinding& finding);
     bool hides(const TilePlace& place, const ClaimFinding& finding);
+    /// The units of slots' defeats that hide something and were not reached.
+    [[nodiscard]] std::vector<UnitPlace> unreached() const;
+    /// Counts what each defeat hides, and returns what none does: every game about a unit before it was about
+    /// one that is right, so that no state there was made up. Call it once, at the end.
+    std::vector<MetFault> not_excused();
 
     /// In the order of rounds and games.
     [[nodiscard]] const std::vector<DefeatReport>& reports() const { return reports_; }
 
 private:
+    struct Hidden {
+        UnitPlace place;
+        MetFault fault;
+    };
+    bool note_hidden(const UnitPlace& place, const std::string& where, const ClaimFinding& finding);
+    [[nodiscard]] bool comes_before(const DefeatReport& defeat, const UnitPlace& place) const;
+
     const program::JobSpec& spec_;
+    std::vector<Hidden> hidden_;
     std::vector<DefeatReport> reports_;
 };
 

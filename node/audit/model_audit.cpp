@@ -122,6 +122,7 @@ public:
                 ASSAY_TRY(look_at_tile());
             }
         }
+        ASSAY_TRY(look_at_defeats());
         gather_met();
         tell(report_.segments, Population(segments_.weights));
         tell(report_.tiles, Population::even(tiles_.count()));
@@ -165,6 +166,18 @@ private:
         arrays_met_.emplace(tile.round, tile.slot);
         if (report_.tiles.recomputed > before) arrays_seen_.emplace(tile.round, tile.slot);
         report_.arrays.recomputed = arrays_seen_.size();
+        return {};
+    }
+
+    /// Whoever lost a game about a right unit on purpose could else keep back everything behind it.
+    Outcome<void> look_at_defeats() {
+        for (const UnitPlace& place : known_.unreached()) {
+            ASSAY_ASSIGN(ClaimFinding found, judge_.judge(place));
+            (void)known_.admits(place, found);
+            if (found.state == ClaimState::kGone && !known_.hides(place, found))
+                report_.inconclusive.push_back({to_text(place, certificate_.spec), std::move(found.why)});
+        }
+        for (MetFault& fault : known_.not_excused()) report_.inconclusive.push_back(std::move(fault));
         return {};
     }
 

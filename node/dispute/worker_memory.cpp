@@ -140,6 +140,7 @@ bool WorkerMemory::starts_as_claimed() {
 }
 
 void WorkerMemory::ask_run() {
+    if (!files_.can_run) return static_cast<void>(lacks_run_ = true);
     frames::Train request{.round = round(), .slot = claim().slot, .resume = std::nullopt, .drills = {}};
     request.drills = files_.drills;
     request.carried_in = files_.carried_root;

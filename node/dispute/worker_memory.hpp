@@ -37,6 +37,9 @@ struct PlayerFiles {
     File base;                        ///< the state from which the claim's round starts
     base::Hash256 carried_root = {};  ///< of the state that the slot goes on with; zero: nothing
     std::vector<File> carried = {};   ///< that state's head and arrays
+    /// False: the slot is not run from `base`, because a start was served. `carried` is not needed then, and
+    /// `base` only for an update.
+    bool can_run = true;
     /// A start at or before the disputed unit, if one was served. A claim may be right of a unit whose start
     /// is false: the unit is then reached from here, and not from the base.
     std::optional<ServedState> served = std::nullopt;
@@ -77,6 +80,10 @@ public:
     /// start or, where that leads elsewhere or cannot be read, from the round's base. Also false while this
     /// is not known yet (lacking()).
     bool starts_as_claimed();
+
+    /// Whether nothing leads to the unit but a run of the slot from the round's base, for which it was not
+    /// given the files (PlayerFiles::can_run). What it says means nothing from then on.
+    [[nodiscard]] bool lacks_run() const { return lacks_run_; }
 
     /// Takes a frame of the answer to `ask`, the last one or an earlier one. True: the rest is not needed,
     /// and the request may be cancelled.
@@ -128,6 +135,7 @@ private:
     dispute::UnitFacts& facts_;
     PlayerFiles files_;
     std::optional<WorkerAsk> lacking_;
+    bool lacks_run_ = false;
     std::map<base::Bytes, dispute::DisputeAnswer> known_;
     /// While the unit is being reached from the served start: the next unit, which goes on from start_.
     std::optional<std::uint32_t> reached_;

@@ -46,7 +46,8 @@ BuyerRole::BuyerRole(const RoleParts& parts, BuyerOptions options)
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id),
       games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
              {.offer = [this](const std::string& name,
-                              contracts::Payload payload) { offer(name, std::move(payload)); }}),
+                              contracts::Payload payload) { offer(name, std::move(payload)); },
+              .give_way = [this](const base::Hash256&, const std::string&) { challenger_.give_way(); }}),
       challenger_(this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
                   options.challenge, [this](const std::string& name, contracts::Payload payload) {
                       offer(name, std::move(payload));

@@ -11,6 +11,7 @@
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/following_role.hpp"
 #include "node/roles/job_note.hpp"
+#include "node/roles/open_rounds.hpp"
 #include "node/roles/voucher_calls.hpp"
 
 namespace assay::node {
@@ -24,6 +25,11 @@ using contracts::Game;
 namespace {
 
 constexpr std::string_view kNotes = "doubt-";
+
+// So many looks have their files fetched at a time, that what one fetches does not make room for another's.
+constexpr std::size_t kGatheredAtATime = 4;
+/// After that a look whose files do not come keeps nobody else from fetching.
+constexpr std::uint64_t kPatienceNs = 20'000'000'000;
 
 std::string note_of(const ClaimId& id) {
     return job_note("doubt", id.job, {id.round, static_cast<std::uint64_t>(id.kind), id.number});
@@ -47,14 +53,16 @@ DisputedUnit merge_difference(const contracts::RoundProgress& stands,
 }
 
 Challenger::Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
-                       const base::SecretKey& node, double rate, PlayerTold::Offer offer)
+                       const base::SecretKey& node, double rate, PlayerTold::Offer offer,
+                       PlayerTold::HasRoom has_room)
     : seams_(seams),
       files_(files),
       requests_(requests),
       bench_(bench),
       node_(node),
       rate_(rate),
-      offer_(std::move(offer)) {}
+      offer_(std::move(offer)),
+      has_room_(std::move(has_room)) {}
 
 void Challenger::doubt(const Doubt& doubt) {
     const ClaimId id{doubt.job, doubt.round, doubt.kind, doubt.number};
@@ -111,6 +119,8 @@ void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
         const auto known = before.find(key);
         if (known == before.end()) continue;
         look.done = look.done || known->second.done;
+        look.gathers_since_ns = known->second.gathers_since_ns;
+        look.pin = known->second.pin;
         if (known->second.unit) look.unit = known->second.unit;
     }
     compare(state);
@@ -236,37 +246,86 @@ void Challenger::warn_of_stake(const Look& look, const std::string& what, base::
                     what + " (" + base::to_text(bond) + ")");
 }
 
+std::vector<Challenger::Look*> Challenger::waiting_looks() {
+    std::vector<Look*> waiting;
+    for (auto& [key, look] : looks_) {
+        if (look.done || computed_.contains(key)) continue;
+        if (bench_.refuses(look.id.job)) {
+            look.done = true;
+            seams_.log.warn(claim_name(look.id) + " is not computed again: this node refuses its job");
+            continue;
+        }
+        waiting.push_back(&look);
+    }
+    // Whoever opens no game about what it accused loses as if it had lost one.
+    std::stable_sort(waiting.begin(), waiting.end(), [](const Look* one, const Look* other) {
+        return std::pair(!one->accuses, one->until) < std::pair(!other->accuses, other->until);
+    });
+    return waiting;
+}
+
 void Challenger::compute(const contracts::StateView& state) {
     if (asked_) return;
-    const Look* next = nullptr;
-    for (const auto& [key, look] : looks_) {
-        const bool waits = !look.done && !computed_.contains(key);
-        if (waits && (next == nullptr || look.until < next->until)) next = &look;
+    const std::uint64_t now = seams_.clock.mono_ns();
+    std::size_t gathering = 0;
+    for (Look* const look : waiting_looks()) {
+        if (!look->gathers_since_ns) look->gathers_since_ns = now;
+        if (train(state, *look)) return;
+        if (now - *look->gathers_since_ns < kPatienceNs && ++gathering == kGatheredAtATime) return;
     }
-    if (next != nullptr) (void)train(state, *next);
+}
+
+bool Challenger::is_own(const contracts::StateView& state, const contracts::Job& job) const {
+    const base::PublicKey& me = node_.public_key();
+    return takes_part(job, me) || !open_rounds(state, job, me).empty();
+}
+
+void Challenger::add_borrowed(const contracts::StateView& state, std::set<BlobId>& blobs) {
+    std::set<BlobId> borrowed;
+    for (const auto& [key, look] : looks_) {
+        if (!look.gathers_since_ns || (look.done && !look.unit)) continue;
+        const auto job = contracts::read_job(state, look.id.job);
+        const auto round = contracts::read_round(state, look.id.job, look.id.round);
+        if (!job || !round || is_own(state, *job)) continue;
+        borrowed.insert({job->spec.data.train, job->spec.data.held_out, round->base_blob});
+        const auto carried = contracts::carried_in(state, look.id.job, look.id.round, look.id.number);
+        if (!carried.nothing()) borrowed.insert(carried.blob);
+    }
+    add_arrays(files_, borrowed);
+    blobs.merge(borrowed);
 }
 
 void Challenger::give_way() {
     if (asked_) seams_.worker.cancel(*asked_);
 }
 
-bool Challenger::train(const contracts::StateView& state, const Look& look) {
+bool Challenger::train(const contracts::StateView& state, Look& look) {
     const ClaimId id = look.id;
     const auto job = contracts::read_job(state, id.job);
     const auto round = contracts::read_round(state, id.job, id.round);
     if (!job || !round) return false;
+    if (!look.pin) {
+        const bool pins = is_own(state, *job) || !has_room_ || has_room_(*job);
+        look.pin = pins ? Pin::kPinned : Pin::kEvictable;
+    }
+    const Pin pin = *look.pin;
+    // All of it is here before its job is opened: two jobs would take the worker from each other for ever.
+    bool here = bench_.gather_earlier(state, *job, round->base_blob, pin);
     std::vector<SharedDescriptor> bulk;
     const auto carried = contracts::carried_in(state, id.job, id.round, id.number);
     if (!carried.nothing()) {
         contracts::Job then = *job;
         then.round = id.round;
+        StateTerms terms =
+            slot_terms(job->spec, program::strategy_of(job->spec).carried_arrays, Traffic::kCarried);
+        terms.pin = pin;
         const auto held = bench_.wants().want_state(
-            carried.blob, holders_of_carried(state, then, id.number, node_.public_key()),
-            slot_terms(job->spec, program::strategy_of(job->spec).carried_arrays, Traffic::kCarried));
-        if (!held) return false;
-        bulk = *held;
+            carried.blob, holders_of_carried(state, then, id.number, node_.public_key()), terms);
+        here = here && held;
+        if (held) bulk = *held;
     }
-    const auto base = bench_.earlier_base(state, *job, round->base_blob);
+    if (!here) return false;
+    const auto base = bench_.earlier_base(state, *job, round->base_blob, pin);
     // Whoever accuses somebody from another base than the round's loses its bond.
     if (!base || bench_.drop_changed_base(*job, round->base_blob)) return false;
     bulk.insert(bulk.begin(), *base);

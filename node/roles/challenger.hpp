@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/transactions.hpp"
@@ -40,9 +41,11 @@ DisputedUnit merge_difference(const contracts::RoundProgress& stands,
 class Challenger {
 public:
     /// `rate`: share of the settled slots of others that it computes again, 0 to 1. `node`: its key's secret
-    /// chooses the slots, so that no claimant knows which they are. All references must outlive it.
+    /// chooses the slots, so that no claimant knows which they are. `has_room`: PlayerTold::has_room. All
+    /// references must outlive it.
     Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
-               const base::SecretKey& node, double rate, PlayerTold::Offer offer);
+               const base::SecretKey& node, double rate, PlayerTold::Offer offer,
+               PlayerTold::HasRoom has_room = nullptr);
 
     /// Looks at the claim while it can be challenged or its vouchers called, also after a restart.
     void doubt(const Doubt& doubt);
@@ -50,8 +53,13 @@ public:
     /// After every event: looks at the open claims that are doubted, drawn, or accused by this node, and
     /// offers the challenges and calls that are due.
     void follow(const contracts::StateView& state, std::uint64_t height);
-    /// Asks the worker to compute a slot. REQUIRES that no request of the role is at work in the worker.
+    /// Asks the worker to compute a slot, the first whose files are here: those whose games this node owes,
+    /// then those that can be challenged for the shortest time. REQUIRES that no request of the role is at
+    /// work in the worker.
     void compute(const contracts::StateView& state);
+    /// Adds the blobs that its looks need of jobs for which this node does not work. They are pinned only
+    /// while there is room beside all that its own jobs can take.
+    void add_borrowed(const contracts::StateView& state, std::set<BlobId>& blobs);
     [[nodiscard]] bool computing() const { return asked_.has_value(); }
     /// Ends what its worker is at for it; the slot is computed again later.
     void give_way();
@@ -66,6 +74,8 @@ private:
         bool accuses = false;              ///< this node has accused it and owes a game, which takes no bond
         bool done = false;                 ///< `unit` is the finding
         std::optional<DisputedUnit> unit;  ///< to challenge; nothing: it is as claimed
+        std::optional<std::uint64_t> gathers_since_ns;  ///< its files were asked for
+        std::optional<Pin> pin;                         ///< of these files
     };
 
     void take_over_notes();
@@ -80,7 +90,12 @@ private:
     void call_vouchers(const contracts::StateView& state, const Look& look, std::uint64_t height);
     /// Once a claim.
     void warn_of_stake(const Look& look, const std::string& what, base::Amount bond);
-    bool train(const contracts::StateView& state, const Look& look);
+    /// The looks that wait to be computed, in the order of compute().
+    std::vector<Look*> waiting_looks();
+    /// Whether this node works for the job, or has a claim in it.
+    [[nodiscard]] bool is_own(const contracts::StateView& state, const contracts::Job& job) const;
+    /// False: nothing was asked, since its files are not here or the worker has to open its job.
+    bool train(const contracts::StateView& state, Look& look);
     void on_answer(const ClaimKey& key, const WorkerAnswered& answer);
     void compare(const contracts::StateView& state);
 
@@ -91,6 +106,7 @@ private:
     const base::SecretKey& node_;
     const double rate_;
     const PlayerTold::Offer offer_;
+    const PlayerTold::HasRoom has_room_;
     struct Drawn {
         std::uint32_t next = 0;  ///< the first round that is not drawn from yet
         std::vector<contracts::ClaimId> claims;

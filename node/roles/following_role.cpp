@@ -18,10 +18,14 @@ constexpr std::uint64_t kTickNs = 500'000'000;
 FollowingRole::FollowingRole(const RoleParts& parts)
     : parts_(parts),
       receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.validators),
-      sender_(parts.seams.ledger, parts.seams.log, requests_, parts.node_key, parts.genesis.chain_id,
-              [this](const RefusedOffer& offer) { refused(offer); }) {
-    sender_.on_receipt([this](base::ByteView encoded) { keep_receipt(encoded); });
-}
+      sender_(
+          parts.seams.ledger, parts.seams.log, requests_, parts.node_key, parts.genesis.chain_id,
+          [this](const base::Hash256& transaction, base::ByteView receipt) {
+              const auto block = receipts_.block_of(transaction, receipt);
+              if (block) keep_receipt(receipt);
+              return block;
+          },
+          [this](const RefusedOffer& offer) { refused(offer); }) {}
 
 // Evidence for later: no work depends on it, so a disk that does not take it stops nothing.
 void FollowingRole::keep_receipt(base::ByteView encoded) {

@@ -8,6 +8,7 @@
 #include "contracts/rules/dispute/games.hpp"
 #include "node/dispute/move_words.hpp"
 #include "node/roles/following_role.hpp"
+#include "node/roles/open_rounds.hpp"
 #include "node/roles/voucher_calls.hpp"
 
 namespace assay::node {
@@ -38,9 +39,23 @@ struct GamePlayer::Play {
     bool begun_again = false;              ///< a state that its worker had computed has changed on the disk
     bool from_served = false;              ///< it computes from a start that the slot's miner served
     bool served_unfit = false;             ///< its worker could not read that start
+    std::optional<Pin> pin;                ///< of what it needs, once that is gathered
     std::set<BlobId> blobs;                ///< that it needs
     std::map<OwnState, BlobId> computed;   ///< by its worker, in the store
 };
+
+/// Whether the game is played from the base state of its round: an update and a merge are made from it, and
+/// a slot is run from it where no start was served.
+bool GamePlayer::reads_base(const Play& play) {
+    switch (play.unit.kind) {
+        case UnitKind::kClip: return false;
+        case UnitKind::kMerge:
+        case UnitKind::kUpdate: return true;
+        case UnitKind::kSegment:
+        case UnitKind::kCarried: break;
+    }
+    return !play.from_served;
+}
 
 std::string dispute_name(const base::Hash256& job, std::uint32_t number) {
     return "dispute " + std::to_string(number) + " of job " + job.brief();
@@ -93,10 +108,13 @@ void GamePlayer::look(const contracts::StateView& state) {
         return true;
     });
     needed_.clear();
+    borrowed_.clear();
     for (const auto& [name, play] : plays_) {
-        needed_.insert(play->blobs.begin(), play->blobs.end());
-        for (const auto& [which, blob] : play->computed) needed_.insert(blob);
+        std::set<BlobId>& blobs = play->pin == Pin::kEvictable ? borrowed_ : needed_;
+        blobs.insert(play->blobs.begin(), play->blobs.end());
+        for (const auto& [which, blob] : play->computed) blobs.insert(blob);
     }
+    add_arrays(files_, borrowed_);
 }
 
 void GamePlayer::look_at(const contracts::StateView& state, const base::Hash256& job, const Game& game) {
@@ -145,13 +163,14 @@ void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Ha
     for (const contracts::DisputeCall& call : due.calls) calls_[name_of(call)] = call;
 }
 
-GamePlayer::Play* GamePlayer::next_play() {
-    Play* next = nullptr;
+std::vector<GamePlayer::Play*> GamePlayer::waiting_plays() {
+    std::vector<Play*> waiting;
     for (const auto& [name, play] : plays_) {
-        if (!is_my_turn(play->game) || play->move || play->stuck) continue;
-        if (next == nullptr || play->game.due < next->game.due) next = play.get();
+        if (is_my_turn(play->game) && !play->move && !play->stuck) waiting.push_back(play.get());
     }
-    return next;
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [](const Play* one, const Play* other) { return one->game.due < other->game.due; });
+    return waiting;
 }
 
 bool GamePlayer::is_urgent(const Play& play) const {
@@ -161,41 +180,68 @@ bool GamePlayer::is_urgent(const Play& play) const {
     return waited >= (owes_role_ ? half + half / 2 : half);
 }
 
-void GamePlayer::compute(const contracts::StateView& state, bool first, bool busy) {
-    // The role has had its turn once it took the worker, or has no work for it.
-    const bool due = first != yields_;
-    if (!first && !asked_) yields_ = false;
-    if (asked_) return;
-    if (!busy) {
-        if (role_was_busy_) owes_role_ = false;
-        gives_way_ = false;
+// The role submits between the two calls of a plan, so that fewer requests at the next plan's first call mean
+// that some have ended.
+void GamePlayer::look_at_role(bool first, bool busy) {
+    const std::size_t now = told_.at_work ? told_.at_work() : (busy ? 1U : 0U);
+    if (left_at_work_) {
+        if (now <= *left_at_work_) left_at_work_.reset();
+    } else if (first && now < role_at_work_) {
+        owes_role_ = false;
     }
-    role_was_busy_ = busy && !gives_way_;
-    // A move that needs no worker any more leaves it to the next.
-    while (Play* play = next_play()) {
-        if ((busy || !due) && !is_urgent(*play)) return;
-        if (advance(state, *play, busy)) {
-            yields_ = true;
-            return;
-        }
-        if (!play->move) return;
+    role_at_work_ = now;
+}
+
+void GamePlayer::compute(const contracts::StateView& state, bool first, bool busy) {
+    const Turn turn{.due = first != yields_, .busy = busy};
+    // The role has had its turn once it took the worker, or has no work for it.
+    if (!first && !asked_ && !bench_.is_opening()) yields_ = false;
+    look_at_role(first, busy);
+    if (asked_) return;
+    // A move that lacks files, or needs no worker any more, leaves it to the next.
+    for (Play* const play : waiting_plays()) {
+        if (!advance(state, *play, turn)) continue;
+        yields_ = true;
+        return;
     }
 }
 
-bool GamePlayer::has_files(const contracts::StateView& state, const contracts::Job& job, Play& play) {
+bool GamePlayer::may_take(const Play& play, const Turn& turn) {
+    const bool urgent = is_urgent(play);
+    if (!turn.due && !urgent) return false;
+    const bool is_open = bench_.has_open(play.job);
+    if (!turn.busy && (is_open || role_at_work_ == 0)) return true;
+    if (!urgent || !told_.give_way || left_at_work_) return false;
+    told_.give_way(play.job, dispute_name(play.job, play.game.number));
+    left_at_work_ = is_open && role_at_work_ > 0 ? role_at_work_ - 1 : 0;
+    owes_role_ = true;
+    return false;
+}
+
+bool GamePlayer::has_files(const contracts::StateView& state, const contracts::Job& job, Play& play,
+                           const Turn& turn) {
     if (play.memory) return true;
-    auto files = files_for(state, job, play);
-    // Whoever plays from another base than the round's loses a game that it is right about.
-    if (!files || drops_changed_base(state, job, play)) return false;
+    auto files = gather(state, job, play);
+    if (!files || !add_base(state, job, play, turn, *files)) return false;
     play.memory = std::make_unique<WorkerMemory>(play.facts, std::move(*files));
     return true;
 }
 
-bool GamePlayer::advance(const contracts::StateView& state, Play& play, bool busy) {
+bool GamePlayer::advance(const contracts::StateView& state, Play& play, const Turn& turn) {
     const auto job = contracts::read_job(state, play.job);
-    if (!job || !has_files(state, *job, play)) return false;
+    if (bench_.refuses(play.job)) {
+        give_up(play, "this node refuses its job");
+        return false;
+    }
+    if (!job || !has_files(state, *job, play, turn)) return false;
     play.memory->begin();
     auto move = next_move(play);
+    if (play.memory->lacks_run()) {
+        play.served_unfit = true;
+        begin_again(play);
+        say(play, "what its miner served does not lead there; I compute it from the round's base");
+        return advance(state, play, turn);
+    }
     if (!play.memory->lacking()) {
         play.move = std::move(move);
         return false;
@@ -204,57 +250,71 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play, bool bus
         give_up(play, "its worker does not answer what it is asked");
         return false;
     }
-    const bool waits = busy || (told_.at_work && told_.at_work() && !bench_.has_open(play.job));
-    if (waits) {
-        if (told_.give_way && !gives_way_ && is_urgent(play)) {
-            told_.give_way(play.job, dispute_name(play.job, play.game.number));
-            gives_way_ = owes_role_ = true;
-            role_was_busy_ = false;
-        }
-        return false;
-    }
-    if (!bench_.opened(state, *job)) return false;
+    if (!may_take(play, turn) || !bench_.opened(state, *job, play.pin.value_or(Pin::kPinned))) return false;
     ask(state, play);
     return true;
 }
 
-bool GamePlayer::drops_changed_base(const contracts::StateView& state, const contracts::Job& job,
-                                    const Play& play) {
-    const auto round = contracts::read_round(state, job.id, play.game.round);
-    return round && bench_.drop_changed_base(job, round->base_blob);
+Pin GamePlayer::pin_of(const contracts::StateView& state, const contracts::Job& job) const {
+    const bool is_own = takes_part(job, me_) || !open_rounds(state, job, me_).empty();
+    return is_own || !told_.has_room || told_.has_room(job) ? Pin::kPinned : Pin::kEvictable;
 }
 
-std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& state, const contracts::Job& job,
-                                                 Play& play) {
+std::optional<PlayerFiles> GamePlayer::gather(const contracts::StateView& state, const contracts::Job& job,
+                                              Play& play) {
     const auto round = contracts::read_round(state, job.id, play.game.round);
     if (!round) return std::nullopt;
     PlayerFiles files;
     if (told_.served && !play.served_unfit) files.served = told_.served(job, play.unit);
     play.from_served = files.served.has_value();
-    const auto base = bench_.earlier_base(state, job, round->base_blob);
-    if (!base) return std::nullopt;
-    files.base = *base;
-    play.blobs.insert(bench_.stored_base(job, round->base_blob).value_or(BlobId{}));
+    files.can_run = !play.from_served;
+    if (!play.pin) play.pin = pin_of(state, job);
+    play.blobs.insert({job.spec.data.train, job.spec.data.held_out, round->base_blob});
+    bool all = !reads_base(play) || bench_.gather_earlier(state, job, round->base_blob, *play.pin);
     if (play.unit.kind == UnitKind::kMerge || play.unit.kind == UnitKind::kClip)
-        return add_updates(state, job, play, files) ? std::optional(std::move(files)) : std::nullopt;
-    const auto carried = contracts::carried_in(state, job.id, play.game.round, play.unit.slot);
-    if (!carried.nothing()) {
-        contracts::Job then = job;
-        then.round = play.game.round;
-        const auto held = bench_.wants().want_state(
-            carried.blob, holders_of_carried(state, then, play.unit.slot, me_),
-            slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried));
-        if (!held) return std::nullopt;
-        play.blobs.insert(carried.blob);
-        files.carried_root = carried.root;
-        files.carried = *held;
-    }
+        return add_updates(state, job, play, files) && all ? std::optional(std::move(files)) : std::nullopt;
+    if (files.can_run) all = add_carried(state, job, play, files) && all;
+    if (!all) return std::nullopt;
     files.keep = [this, &play](OwnState which, const StateFiles& state_files) {
         return keep_state(play, which, state_files);
     };
     const bool is_own = play.game.claimant == me_ && !play.game.called;
     if (is_own && told_.drills) files.drills = told_.drills(play.game.round);
     return files;
+}
+
+bool GamePlayer::add_base(const contracts::StateView& state, const contracts::Job& job, Play& play,
+                          const Turn& turn, PlayerFiles& files) {
+    if (!reads_base(play)) return true;
+    const auto round = contracts::read_round(state, job.id, play.game.round);
+    if (!round) return false;
+    // Otherwise the job is opened for it, or its first state is made.
+    const auto stored = bench_.stored_base(job, round->base_blob);
+    const bool is_known = bench_.has_open(job.id) && stored && files_.has(*stored);
+    if (!is_known && !may_take(play, turn)) return false;
+    const auto base = bench_.earlier_base(state, job, round->base_blob, *play.pin);
+    // Whoever plays from another base than the round's loses a game that it is right about.
+    if (!base || bench_.drop_changed_base(job, round->base_blob)) return false;
+    files.base = *base;
+    play.blobs.insert(bench_.stored_base(job, round->base_blob).value_or(BlobId{}));
+    return true;
+}
+
+bool GamePlayer::add_carried(const contracts::StateView& state, const contracts::Job& job, Play& play,
+                             PlayerFiles& files) {
+    const auto carried = contracts::carried_in(state, job.id, play.game.round, play.unit.slot);
+    if (carried.nothing()) return true;
+    contracts::Job then = job;
+    then.round = play.game.round;
+    play.blobs.insert(carried.blob);
+    StateTerms terms = slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried);
+    terms.pin = *play.pin;
+    const auto held =
+        bench_.wants().want_state(carried.blob, holders_of_carried(state, then, play.unit.slot, me_), terms);
+    if (!held) return false;
+    files.carried_root = carried.root;
+    files.carried = *held;
+    return true;
 }
 
 StateFiles GamePlayer::keep_state(Play& play, OwnState which, const StateFiles& files) {
@@ -269,7 +329,15 @@ StateFiles GamePlayer::keep_state(Play& play, OwnState which, const StateFiles& 
     StateFiles opened = blob ? open_whole(files_, *blob) : StateFiles{};
     if (opened.size() != files.size()) return files;
     play.computed[which] = *blob;
-    needed_.insert(*blob);
+    if (play.pin != Pin::kEvictable) {
+        needed_.insert(*blob);
+        return opened;
+    }
+    // An open file stays readable when its blob makes room for others.
+    std::set<BlobId> blobs{*blob};
+    add_arrays(files_, blobs);
+    for (const BlobId& one : blobs) (void)files_.set_pin(one, Pin::kEvictable);
+    borrowed_.merge(blobs);
     return opened;
 }
 
@@ -294,8 +362,10 @@ bool GamePlayer::add_updates(const contracts::StateView& state, const contracts:
         const auto reveal = contracts::read_reveal(state, job.id, play.game.round, slot);
         const auto record = contracts::read_slot(state, job.id, play.game.round, slot);
         if (!reveal || !record) return false;
-        const auto file = bench_.wants().want(
-            reveal->update_blob, holders_of_stored(state, job, *record, me_), update_terms(job.spec));
+        FetchTerms terms = update_terms(job.spec);
+        terms.pin = *play.pin;
+        const auto file =
+            bench_.wants().want(reveal->update_blob, holders_of_stored(state, job, *record, me_), terms);
         play.blobs.insert(reveal->update_blob);
         files.slots.push_back(slot);
         if (file) files.updates.push_back(*file);

@@ -205,10 +205,11 @@ bool JobBench::gather_data(const contracts::StateView& state, const contracts::J
     return tokens_here(spec.data.held_out, spec.data.held_out_tokens) && train;
 }
 
-bool JobBench::gather(const contracts::StateView& state, const contracts::Job& job, Pin pin) {
+bool JobBench::gather_earlier(const contracts::StateView& state, const contracts::Job& job,
+                              const BlobId& named, Pin pin) {
     const bool data = gather_data(state, job, pin);
-    if (job.base_blob.is_zero()) return data;
-    return wants_.here(job.base_blob, holders_of_base(state, job), base_state_terms(job.spec, pin)) && data;
+    if (named.is_zero()) return data;
+    return wants_.here(named, holders_of_base(state, job), base_state_terms(job.spec, pin)) && data;
 }
 
 bool JobBench::may_ask(const base::Hash256& job) const {
@@ -217,25 +218,25 @@ bool JobBench::may_ask(const base::Hash256& job) const {
     return pause == not_before_ns_.end() || seams_.clock.mono_ns() >= pause->second;
 }
 
-bool JobBench::opened(const contracts::StateView& state, const contracts::Job& job) {
-    if (refused_.contains(job.id) || !gather_data(state, job, Pin::kPinned) || !may_ask(job.id)) return false;
+bool JobBench::opened(const contracts::StateView& state, const contracts::Job& job, Pin pin) {
+    if (refused_.contains(job.id) || !gather_data(state, job, pin) || !may_ask(job.id)) return false;
     if (open_job_ != job.id) open_in_worker(job);
     return open_job_ == job.id;
 }
 
 std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& state,
                                                 const contracts::Job& job) {
-    return prepare(state, job, Pin::kPinned);
+    return earlier_base(state, job, job.base_blob, Pin::kPinned);
 }
 
 std::optional<SharedDescriptor> JobBench::prepared(const contracts::StateView& state,
                                                    const contracts::Job& job) {
-    return prepare(state, job, Pin::kEvictable);
+    return earlier_base(state, job, job.base_blob, Pin::kEvictable);
 }
 
 bool JobBench::vouched(const contracts::StateView& state, const contracts::Job& job, Worker worker) {
     if (job.spec.initial_blob.is_zero() || initial_blobs_.contains(job.id)) return true;
-    if (worker == Worker::kFree) return prepare(state, job, Pin::kEvictable).has_value();
+    if (worker == Worker::kFree) return prepared(state, job).has_value();
     if (!refused_.contains(job.id)) (void)gather(state, job, Pin::kEvictable);
     return false;
 }
@@ -248,14 +249,6 @@ bool JobBench::fits(const contracts::StateView& state, const contracts::Job& job
     return false;
 }
 
-std::optional<SharedDescriptor> JobBench::prepare(const contracts::StateView& state,
-                                                  const contracts::Job& job, Pin pin) {
-    // The worker turns to a job only when nothing is missing any more: two jobs that wait for bytes would
-    // otherwise take it from each other for ever.
-    if (refused_.contains(job.id) || !gather(state, job, pin) || !may_ask(job.id)) return std::nullopt;
-    return base_in_open_job(state, job, job.base_blob, pin);
-}
-
 std::optional<SharedDescriptor> JobBench::base_in_open_job(const contracts::StateView& state,
                                                            const contracts::Job& job, const BlobId& named,
                                                            Pin pin) {
@@ -264,20 +257,22 @@ std::optional<SharedDescriptor> JobBench::base_in_open_job(const contracts::Stat
         return std::nullopt;
     }
     const auto blob = stored_base(job, named);
-    if (!blob) {
-        ask_initial(job);
+    const bool is_made = named == job.spec.initial_blob && named.is_zero();
+    if (!blob || (is_made && !files_.has(*blob))) {
+        ask_initial(job, pin);
         return std::nullopt;
     }
     return wants_.want(*blob, holders_of_base(state, job), base_state_terms(job.spec, pin));
 }
 
 std::optional<SharedDescriptor> JobBench::earlier_base(const contracts::StateView& state,
-                                                       const contracts::Job& job, const BlobId& named) {
-    if (refused_.contains(job.id) || !gather_data(state, job, Pin::kPinned) || !may_ask(job.id))
-        return std::nullopt;
-    const auto terms = base_state_terms(job.spec, Pin::kPinned);
-    if (!named.is_zero() && !wants_.here(named, holders_of_base(state, job), terms)) return std::nullopt;
-    return base_in_open_job(state, job, named, Pin::kPinned);
+                                                       const contracts::Job& job, const BlobId& named,
+                                                       Pin pin) {
+    // The worker turns to a job only when nothing is missing any more: two jobs that wait for bytes would
+    // otherwise take it from each other for ever.
+    const bool here = !refused_.contains(job.id) && gather_earlier(state, job, named, pin);
+    if (!here || !may_ask(job.id)) return std::nullopt;
+    return base_in_open_job(state, job, named, pin);
 }
 
 std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
@@ -331,7 +326,7 @@ void JobBench::on_opened(const contracts::Job& job, const WorkerAnswered& answer
     rest(job.id);  // a frame of another kind: the worker is not of our build
 }
 
-void JobBench::ask_initial(const contracts::Job& job) {
+void JobBench::ask_initial(const contracts::Job& job, Pin pin) {
     std::vector<SharedDescriptor> bulk;
     if (!job.spec.initial_blob.is_zero()) {
         const auto file = wants_.open(job.spec.initial_blob);
@@ -339,14 +334,14 @@ void JobBench::ask_initial(const contracts::Job& job) {
         bulk.push_back(*file);
     }
     asking_ = true;
-    const RequestId request = requests_.on_worker([this, job](const WorkerAnswered& answer) {
+    const RequestId request = requests_.on_worker([this, job, pin](const WorkerAnswered& answer) {
         asking_ = false;
-        on_initial(job, answer);
+        on_initial(job, pin, answer);
     });
     seams_.worker.submit(request, frames::Initial{}, std::move(bulk));
 }
 
-void JobBench::on_initial(const contracts::Job& job, const WorkerAnswered& answer) {
+void JobBench::on_initial(const contracts::Job& job, Pin pin, const WorkerAnswered& answer) {
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
         return on_refusal(job, "it has no first state: ", *refusal);
     }
@@ -362,6 +357,7 @@ void JobBench::on_initial(const contracts::Job& job, const WorkerAnswered& answe
     }
     const auto blob = wants_.put(answer.bulk.front(), "the first state of job " + job.id.brief());
     if (!blob) return rest(job.id);
+    if (pin == Pin::kEvictable) (void)files_.set_pin(*blob, pin);
     initial_blobs_[job.id] = *blob;
 }
 
@@ -390,10 +386,11 @@ void JobBench::refuse(const base::Hash256& job, const std::string& why) {
 }
 
 void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me,
-                    const Keep& keep) {
+                    const Keep& keep, const Keep& borrowed) {
     if (height == tidied_at_) return;
     tidied_at_ = height;
     std::set<BlobId> needed;
+    if (borrowed) borrowed(needed);
     Rounds rounds;
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         const auto job = contracts::read_job(state, id);

@@ -125,14 +125,20 @@ public:
     std::optional<SharedDescriptor> prepared(const contracts::StateView& state, const contracts::Job& job);
 
     /// As ready(), for the base state of an earlier round of the job, which the round's record names
-    /// (Round::base_blob).
+    /// (Round::base_blob). With Pin::kEvictable nothing is pinned.
     std::optional<SharedDescriptor> earlier_base(const contracts::StateView& state, const contracts::Job& job,
-                                                 const BlobId& named);
+                                                 const BlobId& named, Pin pin = Pin::kPinned);
 
     /// Whether the job's data is here, and the base state of its round unless that is computed from the seed.
     /// Whatever is missing is being fetched. Refuses a blob described with another size than the spec gives.
     /// Asks nothing of the worker.
-    bool gather(const contracts::StateView& state, const contracts::Job& job, Pin pin = Pin::kPinned);
+    bool gather(const contracts::StateView& state, const contracts::Job& job, Pin pin = Pin::kPinned) {
+        return gather_earlier(state, job, job.base_blob, pin);
+    }
+    /// The same for the base state of an earlier round, which the round's record names: all that
+    /// earlier_base() needs but the worker.
+    bool gather_earlier(const contracts::StateView& state, const contracts::Job& job, const BlobId& named,
+                        Pin pin = Pin::kPinned);
 
     /// Before bidding: whether the job's first state is what its spec says. True at once for a job that
     /// starts from its seed. For a job that starts from a file, the data and the file are fetched, the job is
@@ -149,9 +155,13 @@ public:
     /// Whether the worker has this job open, as far as is known, so that it computes for this job. If not,
     /// starts whatever is missing for that, except the base state. REQUIRES that the worker is at work on no
     /// request of the caller, or only on requests of this job, which is open then.
-    bool opened(const contracts::StateView& state, const contracts::Job& job);
+    bool opened(const contracts::StateView& state, const contracts::Job& job, Pin pin = Pin::kPinned);
     /// Whether the worker has the job open, as far as is known. Starts nothing.
     [[nodiscard]] bool has_open(const base::Hash256& job) const { return open_job_ == job; }
+    /// Whether the worker opens a job or makes a first state, so that it cannot be asked for another job.
+    [[nodiscard]] bool is_opening() const { return asking_; }
+    /// Whether the job is computed no more: its data, its first state or this machine does not fit it.
+    [[nodiscard]] bool refuses(const base::Hash256& job) const { return refused_.contains(job); }
 
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
@@ -177,9 +187,10 @@ public:
     /// the job has ended or was refused, or its rounds run without `me`. At the start, and whenever a round
     /// was settled or its last claim closed: pins what the jobs of `me` and `keep` need, and nothing else.
     /// The rest is served until its room is needed. A job needs the blobs of its running round, and those of
-    /// earlier rounds with open claims, which a replay or a dispute may need (open_rounds.hpp).
+    /// earlier rounds with open claims, which a replay or a dispute may need (open_rounds.hpp). `borrowed`
+    /// adds blobs that are neither pinned nor dropped.
     void tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me,
-              const Keep& keep = {});
+              const Keep& keep = {}, const Keep& borrowed = {});
 
     /// Adds what rounds with open claims need, base states included.
     void keep_open_rounds(const contracts::StateView& state, const base::PublicKey& me,
@@ -193,15 +204,13 @@ private:
     bool gather_data(const contracts::StateView& state, const contracts::Job& job, Pin pin);
     /// Whether the worker may be asked something for this job now.
     [[nodiscard]] bool may_ask(const base::Hash256& job) const;
-    std::optional<SharedDescriptor> prepare(const contracts::StateView& state, const contracts::Job& job,
-                                            Pin pin);
     /// The base state `named`, when the worker has the job open.
     std::optional<SharedDescriptor> base_in_open_job(const contracts::StateView& state,
                                                      const contracts::Job& job, const BlobId& named, Pin pin);
     void open_in_worker(const contracts::Job& job);
     void on_opened(const contracts::Job& job, const WorkerAnswered& answer);
-    void ask_initial(const contracts::Job& job);
-    void on_initial(const contracts::Job& job, const WorkerAnswered& answer);
+    void ask_initial(const contracts::Job& job, Pin pin);
+    void on_initial(const contracts::Job& job, Pin pin, const WorkerAnswered& answer);
     void on_refusal(const contracts::Job& job, const std::string& what, const worker::Refusal& refusal);
     void refuse(const base::Hash256& job, const std::string& why);
     /// The jobs that `me` works for, or has a claim in, each with the rounds whose blobs it keeps: those with

@@ -53,7 +53,7 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
                               contracts::Payload payload) { offer(name, std::move(payload)); },
               .drills = [this](std::uint32_t round) { return drills_of(round); },
               .give_way = [this](const base::Hash256& job, const std::string& why) { give_way(job, why); },
-              .at_work = [this] { return is_working(); }}),
+              .at_work = [this] { return requests_at_work(); }}),
       quarreller_(
           options_.conducts, me(), std::nullopt, log(),
           [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}

@@ -182,6 +182,8 @@ private:
     /// their last boundary.
     void give_way(const base::Hash256& job, const std::string& why);
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
+    /// Number of the role's own requests in the worker.
+    [[nodiscard]] std::size_t requests_at_work() const { return training_.size() + (making_base_ ? 1 : 0); }
     /// Whether a device of the worker is free of the role's own requests.
     [[nodiscard]] bool has_free_device() const;
     /// Whether a slot of this job can begin next to what is at work.
@@ -265,7 +267,7 @@ private:
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
     /// Whether a request of its own is at work in the worker.
-    [[nodiscard]] bool is_working() const { return !training_.empty() || making_base_; }
+    [[nodiscard]] bool is_working() const { return requests_at_work() > 0; }
     /// The faults that it plants in a round.
     [[nodiscard]] std::vector<worker::Drill> drills_of(std::uint32_t round) const;
     [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }

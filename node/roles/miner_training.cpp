@@ -18,9 +18,7 @@ void note_device(SlotWork& work, const std::string& device) {
 }
 }  // namespace
 
-bool MinerRole::has_free_device() const {
-    return training_.size() + (making_base_ ? 1 : 0) < parts().seams.worker.width();
-}
+bool MinerRole::has_free_device() const { return requests_at_work() < parts().seams.worker.width(); }
 
 void MinerRole::give_way(const base::Hash256& job, const std::string& why) {
     for (auto& [key, training] : training_) {
@@ -36,6 +34,7 @@ void MinerRole::give_way(const base::Hash256& job, const std::string& why) {
 }
 
 bool MinerRole::may_begin(const contracts::Job& job) const {
+    if (games_.takes_worker()) return false;  // else it would begin again what gives way
     const std::size_t at_work = training_.size() + (games_.computing() ? 1 : 0);
     if (at_work == 0) return true;
     // Another job would be opened on all devices, behind what is at work.

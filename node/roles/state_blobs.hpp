@@ -28,10 +28,11 @@ struct StateTerms {
     Traffic traffic = Traffic::kAudit;  ///< what its bytes count as
     base::PublicKey owed_by = {};       ///< as FetchTerms say
     std::optional<BlobShare> share = {};
+    Pin pin = Pin::kPinned;
 
     /// The terms for one of its files, of `bytes` bytes.
     [[nodiscard]] FetchTerms file_terms(std::uint64_t bytes) const {
-        return {.size = bytes, .traffic = traffic, .owed_by = owed_by, .share = share};
+        return {.size = bytes, .pin = pin, .traffic = traffic, .owed_by = owed_by, .share = share};
     }
 };
 /// Terms for these arrays of a slot's state.

@@ -11,15 +11,17 @@ namespace {
 constexpr std::uint64_t kLifetimeBlocks = 100'000;
 constexpr std::uint64_t kLongestPause = 8;     ///< below the shortest window that a job's bidding has
 constexpr std::uint64_t kForgottenAfter = 20;  ///< ticks without being offered
+constexpr std::uint64_t kSettlesFor = 240;     ///< ticks: two minutes, longer than any block interval
 }  // namespace
 
 TxSender::TxSender(LedgerPort& ledger, Log& log, Requests& requests, const base::SecretKey& key,
-                   std::string chain_id, OnRefused on_refused)
+                   std::string chain_id, BlockOf block_of, OnRefused on_refused)
     : ledger_(ledger),
       log_(log),
       requests_(requests),
       key_(key),
       chain_id_(std::move(chain_id)),
+      block_of_(std::move(block_of)),
       on_refused_(std::move(on_refused)) {}
 
 void TxSender::Pause::begin(std::uint64_t now, std::uint64_t ticks) {
@@ -48,9 +50,17 @@ void TxSender::offer(const std::string& name, contracts::Payload payload) {
     queue_.push_back({name, std::move(payload)});
 }
 
+bool TxSender::settles(std::uint64_t height) {
+    if (settling_.empty() || height >= settles_at_) return false;
+    if (ticks_ < settles_by_) return true;
+    log_.warn("block " + std::to_string(settles_at_) + ", which should hold '" + settling_ +
+              "', has not come; what is still wanted is sent again");
+    return false;
+}
+
 void TxSender::pump(const contracts::StateView& state, std::uint64_t height) {
     height_ = height;
-    if (in_flight_ || height < settles_at_) return;
+    if (in_flight_ || settles(height)) return;
     if (!settling_.empty()) {
         names_.erase(settling_);
         settling_.clear();
@@ -63,6 +73,7 @@ void TxSender::pump(const contracts::StateView& state, std::uint64_t height) {
                                  .expiry = height + kLifetimeBlocks,
                                  .payload = in_flight_->payload};
     sent_at_ = height;
+    sent_id_ = contracts::transaction_id(contracts::encode_body(body));
     const RequestId request = requests_.on_submit([this](const auto& reply) { answered(reply); });
     ledger_.submit(request, contracts::sign_transaction(body, key_, chain_id_));
 }
@@ -76,22 +87,30 @@ void TxSender::tick() {
 void TxSender::answered(const Outcome<SubmitReply>& reply) {
     const Wanted sent = std::move(*in_flight_);
     in_flight_.reset();
-    if (!reply.ok()) {
-        // Nobody answered: whether it was included is not known, so the state decides at the next pump.
-        if (failed_ != reply.error().what) log_.warn("the ledger did not answer: " + reply.error().what);
-        failed_ = reply.error().what;
-        pause_ = {.times = 0, .height = sent_at_ + 1, .tick = ticks_ + 1};
-        names_.erase(sent.name);
-        return;
+    if (!reply.ok()) return unanswered(sent, "the ledger did not answer: " + reply.error().what);
+    if (!reply->accepted) {
+        failed_.reset();
+        return refused(sent, *reply);
     }
+    // Whoever answers could name any block, and nothing would be sent until it comes.
+    const auto block = block_of_(sent_id_, reply->receipt);
+    if (!block)
+        return unanswered(sent, "the ledger's answer holds no receipt of its validators for '" + sent.name +
+                                    "'; check the address of the ledger node");
     failed_.reset();
-    if (!reply->accepted) return refused(sent, *reply);
-    log_.debug("accepted at height " + std::to_string(reply->height) + ": " + sent.name);
-    settles_at_ = reply->height;
+    log_.debug("accepted at height " + std::to_string(*block) + ": " + sent.name);
+    settles_at_ = *block;
+    settles_by_ = ticks_ + kSettlesFor;
     settling_ = sent.name;
     pause_ = {};
     if (!past_.empty()) past_.erase(id_of(sent.payload));
-    if (on_receipt_) on_receipt_(reply->receipt);
+}
+
+void TxSender::unanswered(const Wanted& sent, const std::string& why) {
+    if (failed_ != why) log_.warn(why);
+    failed_ = why;
+    pause_ = {.times = 0, .height = sent_at_ + 1, .tick = ticks_ + 1};
+    names_.erase(sent.name);
 }
 
 void TxSender::refused(const Wanted& sent, const SubmitReply& reply) {

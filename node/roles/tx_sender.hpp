@@ -32,15 +32,16 @@ struct RefusedOffer {
 class TxSender {
 public:
     using OnRefused = std::function<void(const RefusedOffer&)>;
+    /// The block that holds the transaction, by its encoded receipt; nothing: the receipt shows none. Called
+    /// for each transaction that the port says was accepted.
+    using BlockOf =
+        std::function<std::optional<std::uint64_t>(const base::Hash256& transaction, base::ByteView receipt)>;
 
     /// `ledger`, `log` and `key` must outlive the sender. `on_refused` is called once for each reason for
     /// which an offer is refused, not at every repetition. Expiry is 100,000 blocks after the followed
     /// height.
     TxSender(LedgerPort& ledger, Log& log, Requests& requests, const base::SecretKey& key,
-             std::string chain_id, OnRefused on_refused = {});
-
-    /// `handler` gets the encoded receipt of every accepted transaction.
-    void on_receipt(std::function<void(base::ByteView)> handler) { on_receipt_ = std::move(handler); }
+             std::string chain_id, BlockOf block_of, OnRefused on_refused = {});
 
     /// Begins a plan at the followed height. Forgets offers that were not sent, since the state may hold them
     /// by now.
@@ -50,7 +51,8 @@ public:
     /// this very payload was refused for ever, or was refused and its pause is not over.
     void offer(const std::string& name, contracts::Payload payload);
 
-    /// Sends the next one when none is in flight. Call after every block and every answer.
+    /// Sends the next one when none is in flight or settles: one that was accepted settles until its block is
+    /// followed, but for 240 ticks at most. Call after every block and every answer.
     void pump(const contracts::StateView& state, std::uint64_t height);
 
     /// Second clock besides heights, since blocks may stop. Call it twice a second. A pause of n ends after n
@@ -85,6 +87,9 @@ private:
         std::uint64_t last_offered = 0;  ///< tick
     };
     void answered(const Outcome<SubmitReply>& reply);
+    /// Whether it was included is not known, so that the state decides at the next pump.
+    void unanswered(const Wanted& sent, const std::string& why);
+    [[nodiscard]] bool settles(std::uint64_t height);
     void refused(const Wanted& sent, const SubmitReply& reply);
     [[nodiscard]] base::Hash256 id_of(const contracts::Payload& payload) const;
 
@@ -93,17 +98,19 @@ private:
     Requests& requests_;
     const base::SecretKey& key_;
     std::string chain_id_;
+    BlockOf block_of_;
     OnRefused on_refused_;
-    std::function<void(base::ByteView)> on_receipt_;
     std::deque<Wanted> queue_;
     std::set<std::string> names_;  ///< queued, in flight, or settling
     std::optional<Wanted> in_flight_;
+    base::Hash256 sent_id_;  ///< of the transaction in flight
     std::map<base::Hash256, Past> past_;
     std::uint64_t height_ = 0;  ///< followed
     std::uint64_t ticks_ = 0;
     std::uint64_t sent_at_ = 0;          ///< followed height when the one in flight was sent
     Pause pause_;                        ///< of all sending: no answer, a busy node, a nonce that is behind
     std::uint64_t settles_at_ = 0;       ///< the accepted transaction's block, until it is followed
+    std::uint64_t settles_by_ = 0;       ///< tick after which it is not waited for
     std::string settling_;               ///< its name
     std::optional<std::string> failed_;  ///< last failure logged, so that a repeated one is logged once
 };

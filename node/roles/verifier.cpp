@@ -27,11 +27,13 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
                               contracts::Payload payload) { offer(name, std::move(payload)); },
               .served = [this](const contracts::Job& job,
                                const dispute::UnitClaim& unit) { return served_start(job, unit); },
-              .give_way = [this](const base::Hash256&, const std::string& why) { give_way(why); }}),
+              .give_way = [this](const base::Hash256&, const std::string& why) { give_way(why); },
+              .has_room = [this](const contracts::Job& job) { return has_room_beside(job); }}),
       challenger_(
           this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
           options_.challenge,
-          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }),
+          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); },
+          [this](const contracts::Job& job) { return has_room_beside(job); }),
       quarreller_(
           options_.conducts, me(), options_.accomplice, log(),
           [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}
@@ -53,10 +55,16 @@ void VerifierRole::plan() {
     if (std::exchange(admitted_at_, height()) != height())
         parts().seams.blobs.admit(outward_miners(state(), me()));
     // Called at the start, and whenever a round was settled or the last claim of one closed.
-    bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) {
-        keep_own(needed);
-        forget_notes();
-    });
+    bench_.tidy(
+        state(), height(), me(),
+        [this](std::set<BlobId>& needed) {
+            keep_own(needed);
+            forget_notes();
+        },
+        [this](std::set<BlobId>& blobs) {
+            challenger_.add_borrowed(state(), blobs);
+            games_.add_borrowed(blobs);
+        });
 }
 
 // A challenge of its own has time: what it owes, or a window of three seal windows and more.
@@ -103,11 +111,20 @@ std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {
     return lock < *least ? std::nullopt : std::optional(lock);
 }
 
+std::optional<std::string> VerifierRole::lacks_room(const contracts::Job& job, const StoreRoom& room) const {
+    return no_room_to_keep(state(), job, me(), room, [this](const contracts::Job& one) {
+        return program::most_kept(one.spec, contracts::params_of(state(), one).claim_window).verifier;
+    });
+}
+
+bool VerifierRole::has_room_beside(const contracts::Job& job) const {
+    // What is pinned may be another such job's, and not what its own jobs were promised.
+    const StoreRoom room = parts().files.room();
+    return !lacks_room(job, {.whole = room.whole - std::min(room.whole, room.pinned), .pinned = 0});
+}
+
 bool VerifierRole::can_keep(const contracts::Job& job) {
-    const auto why =
-        no_room_to_keep(state(), job, me(), parts().files.room(), [this](const contracts::Job& one) {
-            return program::most_kept(one.spec, contracts::params_of(state(), one).claim_window).verifier;
-        });
+    const auto why = lacks_room(job, parts().files.room());
     if (why && no_room_.insert(job.id).second)
         log().warn("job " + job.id.brief() + " is not enlisted for: " + *why);
     return !why;

@@ -189,6 +189,11 @@ private:
     /// Whether the store has room for what the job can make it keep, in addition to what is pinned and other
     /// jobs may take (room_to_keep.hpp). Logs it once for each job.
     bool can_keep(const contracts::Job& job);
+    /// Why the store, with this room, has too little; nothing: it has enough.
+    [[nodiscard]] std::optional<std::string> lacks_room(const contracts::Job& job,
+                                                        const StoreRoom& room) const;
+    /// PlayerTold::has_room.
+    [[nodiscard]] bool has_room_beside(const contracts::Job& job) const;
     /// Decides what follows when the worker did not do `what`: it is asked again later, or the piece of work
     /// is given up, and the verifier is silent about it. Silence in a merge costs this round's attendance,
     /// and in an audit as much as a lost accusation. A root that was not computed would cost the same and

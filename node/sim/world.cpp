@@ -364,15 +364,25 @@ World::Outbox World::take_offers(std::vector<Bytes>& transactions) {
 }
 
 World::Heard World::answers_to(const Outbox& sent, const std::map<base::Hash256, std::uint16_t>& refused,
-                               std::uint64_t height) {
+                               const ledger::Committed& block) const {
     Heard events;
+    std::map<base::Hash256, ledger::Receipt> receipts;
+    for (std::uint32_t i = 0; i < block.results.transactions.size(); ++i) {
+        const ledger::TransactionResult& result = block.results.transactions[i];
+        receipts[result.id] = {result.id, block.header.height, i, result.code, block.hash, {}};
+    }
     for (const Offered& one : sent.in_block) {
         const auto found = refused.find(one.id);
         SubmitReply reply;
         reply.accepted = found == refused.end();
         reply.reason = reply.accepted ? 0 : found->second;
         reply.reason_text = reply.accepted ? "" : "refused";
-        reply.height = reply.accepted ? height : 0;
+        reply.height = reply.accepted ? block.header.height : 0;
+        if (reply.accepted) {
+            ledger::Receipt& receipt = receipts.at(one.id);
+            ledger::sign_receipt(receipt, kChain, *sequencer_);
+            reply.receipt = base::encode(receipt);
+        }
         events[one.party].emplace_back(SubmitDone{one.request, reply});
     }
     // To its role, a message that the cheat holds back is one that will never be taken.
@@ -406,7 +416,7 @@ base::Outcome<void> World::make_block() {
         if (!decoded.ok() || found != refused.end())
             owners_refused_.push_back(found != refused.end() ? found->second : 0);
     }
-    auto events = answers_to(sent, refused, height);
+    auto events = answers_to(sent, refused, *made.block);
     ASSAY_ASSIGN(const ledger::Block made_block, chain_->block(height));
     const Bytes block = base::encode(made_block);
     for (const auto& party : parties_) {

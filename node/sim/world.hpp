@@ -123,8 +123,8 @@ private:
     using Heard = std::map<Player*, std::vector<RoleEvent>>;
     Outbox take_offers(std::vector<Bytes>& transactions);
     /// Answers to the parties about what they sent.
-    static Heard answers_to(const Outbox& sent, const std::map<base::Hash256, std::uint16_t>& refused,
-                            std::uint64_t height);
+    [[nodiscard]] Heard answers_to(const Outbox& sent, const std::map<base::Hash256, std::uint16_t>& refused,
+                                   const ledger::Committed& block) const;
     base::Outcome<void> make_block();
     /// Whether its conduct keeps a party from sending this.
     [[nodiscard]] bool holds_back(const Player& party, const contracts::Payload& payload) const;

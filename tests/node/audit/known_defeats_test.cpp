@@ -3,6 +3,8 @@
 // what an audit finds, and nothing else is excused by it.
 #include "node/audit/known_defeats.hpp"
 
+#include <algorithm>
+
 #include "tests/node/audit/born_model.hpp"
 
 using namespace assay;
@@ -37,6 +39,29 @@ ModelAuditReport audit_all(const BornModel& model, const BirthCertificate& born)
     if (!report.ok()) FAIL(report.error().what);
     return *report;
 }
+
+/// Finds what a miner leaves to be found that keeps back all of a slot behind one of its segments, where all
+/// is right.
+class KeptBack final : public ClaimJudge {
+public:
+    explicit KeptBack(UnitPlace last) : last_(last) {}
+    base::Outcome<ClaimFinding> judge(const UnitPlace& place) override {
+        const bool is_kept =
+            place.round == last_.round && place.slot == last_.slot && place.unit > last_.unit;
+        asked.push_back(place);
+        return is_kept ? ClaimFinding{ClaimState::kGone, "nobody has it"}
+                       : ClaimFinding{ClaimState::kRight, ""};
+    }
+    base::Outcome<ClaimFinding> judge(const TilePlace&) override {
+        return ClaimFinding{ClaimState::kRight, ""};
+    }
+    [[nodiscard]] std::vector<MetFault> met() const override { return {}; }
+
+    std::vector<UnitPlace> asked;
+
+private:
+    UnitPlace last_;
+};
 
 }  // namespace
 
@@ -138,5 +163,60 @@ TEST_CASE("what was met on the way is admitted by its place alone, and counts on
     CHECK(known.reports()[0].behind == 0);
     CHECK(known.hides(UnitPlace{1, 0, 2}, gone));
     CHECK(known.hides(TilePlace{.round = 1, .slot = 0}, gone));
+    CHECK(known.unreached().empty());
+    CHECK(known.not_excused().empty());
     CHECK(known.reports()[0].behind == 2);
+}
+
+TEST_CASE("a defeat whose unit is right excuses nothing behind it, whenever that is found") {
+    const BornModel model(born_job());
+    BirthCertificate born = model.born();
+    born.rounds[1].defeated = {dead_segment(born, 1, 0, 1)};
+    const ClaimFinding gone{ClaimState::kGone, "nobody has it"};
+    const ClaimFinding right{ClaimState::kRight, ""};
+    for (const bool found_first : {true, false}) {
+        INFO(found_first);
+        KnownDefeats known(born);
+        if (found_first) CHECK_FALSE(known.admits(UnitPlace{1, 0, 1}, right));
+        CHECK(known.hides(UnitPlace{1, 0, 2}, gone));
+        CHECK(known.unreached().size() == (found_first ? 0 : 1));
+        if (!found_first) CHECK_FALSE(known.admits(UnitPlace{1, 0, 1}, right));
+        const std::vector<MetFault> left = known.not_excused();
+        REQUIRE(left.size() == 1);
+        CHECK(left[0].where == "round 1 slot 0 segment 2");
+        CHECK(known.reports()[0].behind == 0);
+    }
+    // Behind another unit that is false as well, nothing can be had.
+    born.rounds[1].defeated.push_back(dead_segment(born, 1, 0, 0));
+    KnownDefeats both(born);
+    CHECK_FALSE(both.admits(UnitPlace{1, 0, 1}, right));
+    CHECK(both.admits(UnitPlace{1, 0, 0}, {ClaimState::kFalse, "differs"}));
+    CHECK(both.hides(UnitPlace{1, 0, 2}, gone));
+    CHECK(both.not_excused().empty());
+}
+
+TEST_CASE("who loses a game about a right unit on purpose hides nothing behind it, drawn or not") {
+    const BornModel model(born_job());
+    BirthCertificate born = model.born();
+    born.rounds[1].defeated = {dead_segment(born, 1, 0, 1)};
+    const base::Hash256 root = certificate_root(encode_certificate(born));
+    int not_drawn = 0;  // audits that draw something behind the unit, and not the unit
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        KeptBack judge({1, 0, 1});
+        const auto report = audit_model(born, root, plan_of(seed, 3), judge);
+        REQUIRE(report.ok());
+        const auto drew = [&](std::uint32_t unit) {
+            // What is looked at beside the drawn ones comes at the end.
+            const auto end = judge.asked.begin() + std::min<std::ptrdiff_t>(3, std::ssize(judge.asked));
+            return std::find(judge.asked.begin(), end, UnitPlace{1, 0, unit}) != end;
+        };
+        const std::size_t hidden = (drew(2) ? 1U : 0U) + (drew(3) ? 1U : 0U);
+        INFO("seed " << seed);
+        CHECK(report->inconclusive.size() == hidden);
+        if (hidden == 0) continue;
+        CHECK(report->defeated[0].found == ClaimState::kRight);
+        CHECK(report->defeated[0].behind == 0);
+        not_drawn += drew(1) ? 0 : 1;
+    }
+    CHECK(not_drawn > 0);
 }

@@ -300,7 +300,26 @@ TEST_CASE("a served start that cannot be read, or leads elsewhere, gives way to 
         UnitFacts facts(job.spec, claim);
         WorkerMemory memory(facts, {.base = machine.base, .served = start});
         CHECK(with_worker(memory, machine, [&] { return memory.starts_as_claimed(); }));
+        // Whose slot cannot be run, since nothing else was gathered, says so and asks for nothing.
+        WorkerMemory alone(facts, {.base = nullptr, .can_run = false, .served = start});
+        CHECK_FALSE(with_worker(alone, machine, [&] { return alone.starts_as_claimed(); }));
+        CHECK(alone.lacks_run());
     }
+}
+
+TEST_CASE("a unit whose start was served is reached from it alone") {
+    const tests::TinyJob job = tests::tiny_job();
+    const PlayerMachine machine(job);
+    const UnitClaim claim = claim_of(job, machine.trace, {}, UnitKind::kSegment, 2);
+    UnitFacts facts(job.spec, claim);
+    WorkerMemory memory(facts,
+                        {.base = nullptr,
+                         .can_run = false,
+                         .served = node::ServedState{1, machine.trace.boundaries[1], machine.states[0]}});
+    CHECK(with_worker(memory, machine, [&] { return memory.starts_as_claimed(); }));
+    CHECK(with_worker(memory, machine, [&] { return memory.state(claim.last_step); }) ==
+          machine.trace.boundaries[3]);
+    CHECK_FALSE(memory.lacks_run());
 }
 
 TEST_CASE("whose own update is out of range points at the number, and does not concede to one made up") {

@@ -70,10 +70,12 @@ public:
         waiting_.clear();
         answers_.clear();
         job_.reset();
+        open_seed = 0;
     }
 
     Instead instead;
     Falsify falsify;
+    std::uint64_t open_seed = 0;                        ///< of the job that is open; 0: none is
     bool devnet = false;                                ///< takes drills
     std::size_t devices = 1;                            ///< that it says it has
     std::size_t most_at_a_time = 0;                     ///< requests that waited together
@@ -108,9 +110,11 @@ private:
     }
     verifier::Answered answer(const frames::OpenJob& request, const verifier::RequestContext& context) {
         job_.reset();
+        open_seed = 0;
         frames::OpenJob opening = request;
         if (devnet) opening.chain_id = "devnet";
         ASSAY_ASSIGN(job_, verifier::WorkerJob::open(opening, context.bulk, {}, trainer::make_heap_arena()));
+        open_seed = request.spec.seed;
         return verifier::WorkerAnswer{job_->opened(), {}};
     }
     template <class Request>

@@ -22,6 +22,7 @@ struct MarketOptions {
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others
     std::optional<std::uint64_t> claim_window;      ///< else three times audit_window
+    std::optional<std::uint64_t> move_window;       ///< of games; else the chain's
     bool draw_everything = true;                    ///< else `finalise` alone
     bool draw_finalise = true;                      ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
@@ -32,6 +33,7 @@ struct MarketOptions {
     program::InnerState inner_state = program::InnerState::kReset;
     std::optional<float> max_update_norm;                     ///< of the job; none: updates have no bound
     std::uint32_t width = 0;                                  ///< of the model; 0: the tiny job's
+    std::map<std::string, std::uint32_t> widths;              ///< of the models of single buyers' jobs
     std::set<std::string> outward;                            ///< miners that accept no connection
     std::optional<base::Amount> miner_stake;                  ///< of each miner; none: plenty
     std::uint64_t luck = 0;                                   ///< another number, another job: other draws

@@ -76,6 +76,36 @@ struct Party {
     std::optional<base::Error> error;
 };
 
+/// What a party serves.
+class Served final : public BlobService {
+public:
+    explicit Served(Party& party) : party_(party) {}
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override {
+        if (party_.withheld.contains(id)) return base::fail(base::ErrorKind::kNotFound, "not here");
+        if (party_.busy) {
+            return base::failed(
+                FetchFailure({base::ErrorKind::kUnreachable, "too busy", {}}, FetchFault::kBusy));
+        }
+        return party_.store->describe(id);
+    }
+    FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+        bool refused = false;
+        const auto end = party_.store->fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+            refused = party_.only && (index < party_.only->first || index >= party_.only->end);
+            if (refused) return false;
+            party_.sent[id] += chunk.size();
+            Bytes bytes = base::to_bytes(chunk);
+            if (party_.lies) bytes.back() ^= 1;
+            return handler(index, bytes);
+        });
+        if (refused) return base::fail(base::ErrorKind::kNotFound, "not given");
+        return end;
+    }
+
+private:
+    Party& party_;
+};
+
 /// One bit of the blob is another, as a disk or a person may leave it.
 inline void change_on_disk(Party& party, const BlobId& blob) {
     const std::filesystem::path file = party.store->path(blob).value();

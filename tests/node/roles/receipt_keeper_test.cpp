@@ -42,6 +42,14 @@ TEST_CASE("a home keeps the latest receipt of its ledger, and one of another led
     CHECK(kept.height() == 1);
 }
 
+TEST_CASE("a receipt tells the block of its own transaction and of no other") {
+    KeptHome kept;
+    CHECK(kept.keeper().block_of({}, receipt_at(5)) == 5);
+    CHECK_FALSE(kept.keeper().block_of(base::hash("test", {}), receipt_at(5)));
+    CHECK_FALSE(kept.keeper().block_of({}, receipt_at(5, test::kChainId, "alice")));
+    CHECK_FALSE(kept.keeper().block_of({}, Bytes{}));
+}
+
 TEST_CASE("what the sequencer did not sign for this chain is not kept as a receipt") {
     KeptHome kept;
     REQUIRE(kept.keeper().keep(receipt_at(5)));

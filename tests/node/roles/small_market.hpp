@@ -134,6 +134,22 @@ public:
     /// With the records of ended jobs, as the ledger's index has them.
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
     [[nodiscard]] const program::JobSpec& spec() const { return job_.spec; }
+    /// What the buyer's job asks for.
+    [[nodiscard]] program::JobSpec spec_of(const std::string& name) const {
+        program::JobSpec spec = job_.spec;
+        while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
+        if (options_.widths.contains(name)) spec.model.width = options_.widths.at(name);
+        spec.initial_root = initial_root_of(spec);
+        if (options_.caps.contains(name))
+            spec.market.max_price = base::Amount::of(options_.caps.at(name)).value();
+        return spec;
+    }
+    /// The job of the buyer.
+    [[nodiscard]] std::optional<contracts::Job> job_of(const std::string& buyer) const {
+        for (contracts::Job& one : contracts::list_jobs(state()))
+            if (one.spec.seed == spec_of(buyer).seed) return std::move(one);
+        return std::nullopt;
+    }
     [[nodiscard]] HandClock& clock() { return clock_; }
     [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
 
@@ -263,14 +279,6 @@ private:
         };
         return options;
     }
-    [[nodiscard]] program::JobSpec spec_of(const std::string& name) const {
-        program::JobSpec spec = job_.spec;
-        while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
-        spec.initial_root = initial_root_of(spec);
-        if (options_.caps.contains(name))
-            spec.market.max_price = base::Amount::of(options_.caps.at(name)).value();
-        return spec;
-    }
     [[nodiscard]] std::vector<std::string> everybody() const {
         std::vector<std::string> names = options_.miners;
         names.insert(names.end(), options_.verifiers.begin(), options_.verifiers.end());
@@ -300,6 +308,7 @@ private:
         config.params.claim_window = options_.claim_window.value_or(3 * options_.audit_window);
         config.params.panel_owners_least = 2;
         config.market = options_.epochs;
+        if (options_.move_window) config.params.dispute_move_window = *options_.move_window;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,
                 .validators = contracts::validators_of(config),
@@ -345,6 +354,7 @@ private:
                 if (!taken && decoded.ok()) reply.reason = refused.at(decoded->id);
                 reply.reason_text = taken ? "" : "refused";
                 reply.height = taken ? height : 0;
+                if (taken) reply.receipt = receipt_for(*made->block, decoded->id);
                 if (!one->ended) one->role->step(SubmitDone{request, reply});
             }
         }
@@ -352,6 +362,12 @@ private:
         for (auto& [name, one] : parties_) {
             if (one->role && !one->ended) one->role->step(BlockSeen{height, block});
         }
+    }
+    static Bytes receipt_for(const ledger::Committed& block, const base::Hash256& id) {
+        ledger::Receipt receipt{id, block.header.height, 0, 0, block.hash, {}};
+        while (block.results.transactions.at(receipt.index).id != id) ++receipt.index;
+        ledger::sign_receipt(receipt, assay::test::kChainId, key_of("sequencer"));
+        return base::encode(receipt);
     }
     void settle() {
         int rounds = 0;
@@ -393,36 +409,6 @@ private:
         const auto found = parties_.find(at.substr(0, at.find(':')));
         return found == parties_.end() ? nullptr : found->second.get();
     }
-
-    /// What a party serves.
-    class Served final : public BlobService {
-    public:
-        explicit Served(Party& party) : party_(party) {}
-        FetchOutcome<BlobDescription> describe(const BlobId& id) override {
-            if (party_.withheld.contains(id)) return base::fail(base::ErrorKind::kNotFound, "not here");
-            if (party_.busy) {
-                return base::failed(
-                    FetchFailure({base::ErrorKind::kUnreachable, "too busy", {}}, FetchFault::kBusy));
-            }
-            return party_.store->describe(id);
-        }
-        FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
-            bool refused = false;
-            const auto end = party_.store->fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
-                refused = party_.only && (index < party_.only->first || index >= party_.only->end);
-                if (refused) return false;
-                party_.sent[id] += chunk.size();
-                Bytes bytes = base::to_bytes(chunk);
-                if (party_.lies) bytes.back() ^= 1;
-                return handler(index, bytes);
-            });
-            if (refused) return base::fail(base::ErrorKind::kNotFound, "not given");
-            return end;
-        }
-
-    private:
-        Party& party_;
-    };
 
     /// Of a party that accepts no connection: those alone have its blobs to whom it opened a call, and who
     /// take it.

@@ -5,6 +5,7 @@
 
 #include "contracts/rules/apply.hpp"
 #include "ledger/application/rules_machine.hpp"
+#include "node/roles/receipt_keeper.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -35,8 +36,8 @@ struct SlowLedger final : LedgerPort {
 
 struct SenderBench {
     SenderBench() {
-        const ledger::Genesis genesis = test::small_genesis();
-        REQUIRE(ledger::rules_machine().genesis(state, genesis).ok());
+        const assay::ledger::Genesis genesis = test::small_genesis();
+        REQUIRE(assay::ledger::rules_machine().genesis(state, genesis).ok());
     }
     void offer(const std::string& name, std::uint64_t amount) {
         sender.offer(name,
@@ -49,8 +50,20 @@ struct SenderBench {
         offer(name, amount);
         pump();
     }
-    void answer(const Outcome<SubmitReply>& reply) {
-        requests.answer(SubmitDone{.request = ledger.sent.back().request, .reply = reply});
+    void answer(Outcome<SubmitReply> reply) {
+        if (reply.ok() && reply->accepted && reply->receipt.empty())
+            reply->receipt = receipt_of_last(reply->height);
+        answer_as_is(std::move(reply));
+    }
+    void answer_as_is(Outcome<SubmitReply> reply) {
+        requests.answer(SubmitDone{.request = ledger.sent.back().request, .reply = std::move(reply)});
+    }
+    [[nodiscard]] Bytes receipt_of_last(std::uint64_t at, const std::string& signer = "sequencer") const {
+        assay::ledger::Receipt receipt;
+        receipt.transaction = contracts::transaction_id(contracts::encode_body(ledger.sent.back().body));
+        receipt.height = at;
+        assay::ledger::sign_receipt(receipt, test::kChainId, key_of(signer));
+        return base::encode(receipt);
     }
     /// The next block holds what was sent last.
     void include() {
@@ -70,9 +83,18 @@ struct SenderBench {
     Requests requests;
     base::SecretKey key = key_of("alice");
     std::vector<RefusedOffer> told;
-    TxSender sender{ledger,         log,
-                    requests,       key,
-                    test::kChainId, [this](const RefusedOffer& offer) { told.push_back(offer); }};
+    test::MemoryDisk disk;
+    ReceiptKeeper receipts{disk, test::kChainId,
+                           contracts::ValidatorSet::of_one(key_of("sequencer").public_key())};
+    TxSender sender{ledger,
+                    log,
+                    requests,
+                    key,
+                    test::kChainId,
+                    [this](const base::Hash256& transaction, base::ByteView receipt) {
+                        return receipts.block_of(transaction, receipt);
+                    },
+                    [this](const RefusedOffer& offer) { told.push_back(offer); }};
 };
 
 SubmitReply accepted_at(std::uint64_t height) { return {.accepted = true, .height = height}; }
@@ -84,20 +106,48 @@ SubmitReply refused(contracts::Reason reason) {
 
 }  // namespace
 
-TEST_CASE("the receipt of every accepted transaction is handed on, and nothing of a refused one") {
+TEST_CASE("an answer without a receipt of the ledger's validators is no answer, whatever block it names") {
+    for (const char* what : {"none", "noise", "another signer's", "of another transaction"}) {
+        INFO(what);
+        SenderBench bench;
+        bench.plan("send", 1);
+        SubmitReply lie = accepted_at(UINT64_MAX);
+        if (what == std::string("noise")) lie.receipt = {1, 2, 3};
+        if (what == std::string("another signer's")) lie.receipt = bench.receipt_of_last(UINT64_MAX, "bob");
+        if (what == std::string("of another transaction")) {
+            SenderBench other;
+            other.plan("other", 2);
+            lie.receipt = other.receipt_of_last(UINT64_MAX);
+        }
+        bench.answer_as_is(lie);
+        bench.plan("send", 1);
+        REQUIRE(bench.ledger.sent.size() == 1);
+        bench.sender.tick();
+        bench.plan("send", 1);
+        REQUIRE(bench.ledger.sent.size() == 2);
+        CHECK(bench.ledger.sent.back().body.nonce == 0);
+        CHECK(bench.log.lines_with("no receipt of its validators for 'send'") == 1);
+        // Honest answers go on as ever.
+        bench.answer(accepted_at(bench.height + 1));
+        bench.plan("send", 1);
+        CHECK(bench.ledger.sent.size() == 2);
+    }
+}
+
+TEST_CASE("a block that a receipt names and that does not come is waited for two minutes and no longer") {
     SenderBench bench;
-    std::vector<Bytes> receipts;
-    bench.sender.on_receipt([&](base::ByteView receipt) { receipts.push_back(base::to_bytes(receipt)); });
-    for (const std::uint64_t amount : {1U, 2U}) bench.offer("send " + std::to_string(amount), amount);
-    bench.pump();
-    SubmitReply accepted = accepted_at(bench.height + 1);
-    accepted.receipt = {1, 2, 3};
-    bench.answer(accepted);
-    CHECK(receipts == std::vector<Bytes>{{1, 2, 3}});
-    bench.include();
-    bench.pump();
-    bench.answer(refused(contracts::Reason::kInsufficientBalance));
-    CHECK(receipts.size() == 1);
+    bench.plan("send", 1);
+    bench.answer(accepted_at(UINT64_MAX));
+    int ticks = 0;
+    while (bench.ledger.sent.size() == 1 && ticks < 1000) {
+        ++ticks;
+        ++bench.height;
+        bench.sender.tick();
+        bench.plan("send", 1);
+    }
+    CHECK(ticks == 241);  // the first plan behind it
+    CHECK(bench.last_amount() == 1);
+    CHECK(bench.log.lines_with("has not come") == 1);
 }
 
 TEST_CASE("transactions go one at a time, in the order they were offered, with the nonces of the state") {
