@@ -44,6 +44,8 @@ public:
     Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                const base::SecretKey& node, double rate, PlayerTold::Offer offer);
 
+    /// From now on picks this share. With 0 it lets go of slots that it picked and has not challenged.
+    void set_rate(double rate);
     /// Looks at the claim while it can be challenged or its vouchers called, also after a restart.
     void doubt(const Doubt& doubt);
 
@@ -89,7 +91,7 @@ private:
     Requests& requests_;
     JobBench& bench_;
     const base::SecretKey& node_;
-    const double rate_;
+    double rate_;
     const PlayerTold::Offer offer_;
     struct Drawn {
         std::uint32_t next = 0;  ///< the first round that is not drawn from yet

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What owners of miners allow, with real roles: hours of work, memory, and what work brings beside its power.
-#include "node/roles/miner_order.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node::test_market {
