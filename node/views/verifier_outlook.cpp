@@ -65,13 +65,18 @@ VerifierOutlook verifier_outlook(const contracts::StateView& state, const base::
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         const auto job = contracts::read_job(state, id);
         if (!job) continue;
-        // A validator of the job's beacon cannot enlist as its verifier any more.
-        if (contracts::read_beacon_member(state, id, node)) {
+        if (contracts::read_enlisted(state, id, node)) {
             look.enlisted.push_back(id);
-        } else if (takes_enlistments(*job)) {
-            look.open.push_back(open_enlistment(state, *job));
-            look.open.back().obstacles = obstacles_to(state, *job, look.open.back(), owner, free);
+            continue;
         }
+        if (!takes_enlistments(*job)) continue;
+        look.open.push_back(open_enlistment(state, *job));
+        OpenEnlistment& open = look.open.back();
+        open.obstacles = obstacles_to(state, *job, open, owner, free);
+        const auto member = contracts::read_beacon_member(state, id, node);
+        if (member && member->role == contracts::BeaconRole::kValidator)
+            open.obstacles.push_back(
+                plain("validator", "the node opens links of the job's beacon as a validator already"));
     }
     if (key && key->revoked)
         look.obstacles.push_back(

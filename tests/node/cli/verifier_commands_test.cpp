@@ -24,15 +24,16 @@ struct VerifierChain {
         env.verifier("v4", 5);
         contracts::JobSpec spec = contracts::test::small_job();
         spec.name = "own";
+        spec.market.deadline_blocks = 100'000;
         spec.slots = 3;
         own = env.post(spec);
         env.hold_auction(own, {{"m1", 100}, {"m2", 110}, {"m3", 120}}, {"v1", "v2", "v3"});
         using contracts::test::MinerManner;
         using contracts::test::VerifierManner;
-        const contracts::test::Play play{.miners = {{"m1", MinerManner::kCheats}},
-                                         .verifiers = {{"v2", VerifierManner::kAbsent}}};
+        const contracts::test::Play play{.miners = {{"m1", MinerManner::kCheats}}};
         contracts::test::play_round(env, own, play);
         contracts::test::play_accusations(env, own, 0, play);
+        contracts::test::play_round(env, own, {.verifiers = {{"v2", VerifierManner::kAbsent}}});
         contracts::test::play_job(env, own, {});
         spec.name = "leasing";
         spec.market.terms = {.gang = 1, .most = 1};

@@ -77,7 +77,7 @@ TEST_CASE("who has no memory for a job neither asks nor enlists, and the log nam
         };
     }
     market.start();
-    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kCommit); }));
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, contracts::RoundPhase::kCommit); }));
     CHECK(asked(market, "mia"));
     CHECK_FALSE(asked(market, "may"));
     CHECK(takes_part(*market.job(), market.party("vera").node.public_key()));

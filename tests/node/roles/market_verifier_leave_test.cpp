@@ -46,9 +46,9 @@ VerifierLines lines_of(Market& market, const std::string& verifier) {
     for (std::uint32_t round = 0; round < job.round; ++round) {
         for (const auto& line : contracts::list_settlement(market.state(), job.id, round)) {
             if (line.node != market.party(verifier).node.public_key()) continue;
-            found.audits += line.kind == LineKind::kAudit ? 1 : 0;
-            found.merges += line.kind == LineKind::kMerge ? 1 : 0;
-            found.lost += line.lost.is_zero() ? 0 : 1;
+            found.audits += line.kind == LineKind::kAudit ? 1U : 0U;
+            found.merges += line.kind == LineKind::kMerge ? 1U : 0U;
+            found.lost += line.lost.is_zero() ? 0U : 1U;
         }
     }
     return found;
