@@ -46,8 +46,10 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_model_commands(app, context);
     add_job_queries(app, context);
     add_miner_queries(app, context);
-    add_miner_orders(app, context);
+    add_verifier_queries(app, context);
+    add_work_orders(app, context);
     add_miner_earnings(app, context);
+    add_verifier_earnings(app, context);
     add_market_queries(app, context);
     add_market_orders(app, context);
     add_job_why_command(app, context);

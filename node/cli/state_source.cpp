@@ -163,6 +163,12 @@ std::set<base::PublicKey> miners_of(const contracts::StateView& state) {
     return keys;
 }
 
+std::set<base::PublicKey> verifier_keys(const contracts::StateView& state) {
+    std::set<base::PublicKey> keys;
+    for (const auto& [key, verifier] : contracts::list_verifiers(state)) keys.insert(key);
+    return keys;
+}
+
 }  // namespace
 
 base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text) {
@@ -170,11 +176,16 @@ base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, con
                     "give the beginning of its node key; see: assay miner list");
 }
 
+base::Outcome<base::PublicKey> find_verifier(const contracts::StateView& state, const std::string& text) {
+    return find_key(verifier_keys(state), text, "verifier",
+                    "give the beginning of its node key; see: assay verifier list");
+}
+
 base::Outcome<base::PublicKey> find_party(const contracts::StateView& state, const std::string& text) {
     std::set<base::PublicKey> keys = miners_of(state);
-    for (const auto& [key, verifier] : contracts::list_verifiers(state)) keys.insert(key);
+    keys.merge(verifier_keys(state));
     return find_key(keys, text, "miner or verifier",
-                    "give the beginning of its node key; see: assay miner list, assay verifier status");
+                    "give the beginning of its node key; see: assay miner list, assay verifier list");
 }
 
 std::function<base::Outcome<std::string>(std::uint64_t height)> days_of(const ChainSource& chain) {

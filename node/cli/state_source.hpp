@@ -56,6 +56,8 @@ base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const 
 /// The miner that `text` names: a public key in hexadecimal, or a beginning of it that fits only one
 /// registered miner.
 base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text);
+/// The same for verifiers.
+base::Outcome<base::PublicKey> find_verifier(const contracts::StateView& state, const std::string& text);
 /// The same for miners and verifiers.
 base::Outcome<base::PublicKey> find_party(const contracts::StateView& state, const std::string& text);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "node/roles/miner_order.hpp"
 #include "node/roles/price_order.hpp"
+#include "node/roles/work_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 
 namespace assay::node {
@@ -16,8 +16,8 @@ namespace {
 base::Outcome<void> take_over_orders(const Home& home, const Home& made) {
     ASSAY_ASSIGN(const auto orders, make_disk_port(home.jobs()));
     ASSAY_ASSIGN(const auto notes, make_disk_port(made.jobs()));
-    ASSAY_ASSIGN(const MinerOrder order, read_order(*orders));
-    ASSAY_TRY(write_order(*notes, order));
+    ASSAY_ASSIGN(const WorkOrder order, read_order(*orders, WorkRole::kMiner));
+    ASSAY_TRY(write_order(*notes, WorkRole::kMiner, order));
     ASSAY_ASSIGN(const auto ask, read_price_order(*orders, ask_order_note()));
     return write_price_order(*notes, ask_order_note(), ask);
 }
@@ -41,11 +41,15 @@ std::vector<Home> device_homes(const Home& home) {
     return found;
 }
 
-base::Outcome<void> for_each_miner_home(const Home& home,
-                                        const std::function<base::Outcome<void>(DiskPort& notes)>& act) {
+std::vector<Home> miner_homes(const Home& home) {
     std::vector<Home> homes = device_homes(home);
     homes.insert(homes.begin(), home);
-    for (const Home& one : homes) {
+    return homes;
+}
+
+base::Outcome<void> for_each_miner_home(const Home& home,
+                                        const std::function<base::Outcome<void>(DiskPort& notes)>& act) {
+    for (const Home& one : miner_homes(home)) {
         ASSAY_ASSIGN(const auto notes, make_disk_port(one.jobs()));
         ASSAY_TRY(act(*notes));
     }

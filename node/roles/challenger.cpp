@@ -64,6 +64,10 @@ Challenger::Challenger(const Seams& seams, BlobFiles& files, Requests& requests,
       offer_(std::move(offer)),
       has_room_(std::move(has_room)) {}
 
+void Challenger::set_rate(double rate) {
+    if (std::exchange(rate_, rate) != rate) looked_at_.reset();
+}
+
 void Challenger::doubt(const Doubt& doubt) {
     const ClaimId id{doubt.job, doubt.round, doubt.kind, doubt.number};
     if (!doubts_.try_emplace({id.job, id.round, id.kind, id.number}, doubt).second) return;

@@ -47,6 +47,8 @@ public:
                const base::SecretKey& node, double rate, PlayerTold::Offer offer,
                PlayerTold::HasRoom has_room = nullptr);
 
+    /// From now on picks this share. With 0 it lets go of slots that it picked and has not challenged.
+    void set_rate(double rate);
     /// Looks at the claim while it can be challenged or its vouchers called, also after a restart.
     void doubt(const Doubt& doubt);
 
@@ -104,7 +106,7 @@ private:
     Requests& requests_;
     JobBench& bench_;
     const base::SecretKey& node_;
-    const double rate_;
+    double rate_;
     const PlayerTold::Offer offer_;
     const PlayerTold::HasRoom has_room_;
     struct Drawn {

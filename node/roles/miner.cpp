@@ -56,7 +56,8 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
               .at_work = [this] { return requests_at_work(); }}),
       quarreller_(
           options_.conducts, me(), std::nullopt, log(),
-          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}
+          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }),
+      orders_(parts.seams, WorkRole::kMiner) {}
 
 void MinerRole::plan() {
     look_at_order();

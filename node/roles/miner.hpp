@@ -14,9 +14,9 @@
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 #include "node/roles/lot_trader.hpp"
-#include "node/roles/miner_order.hpp"
 #include "node/roles/miner_power.hpp"
 #include "node/roles/misconduct.hpp"
+#include "node/roles/order_watch.hpp"
 #include "node/roles/quarreller.hpp"
 #include "node/roles/seal_notes.hpp"
 #include "node/roles/working_hours.hpp"
@@ -298,17 +298,14 @@ private:
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
     bool notes_taken_over_ = false;
     std::uint64_t lent_at_ = 0;  ///< height at which calls were last lent
-    MinerOrder order_ = MinerOrder::kWork;
+    OrderWatch orders_;
     bool in_hours_ = true;
     std::optional<MinerPace> own_pace_;
     bool terms_noted_ = false;
     std::set<base::Hash256> too_long_;  ///< jobs whose slots do not end within the hours; the log has said so
     std::set<base::Hash256> priced_;    ///< jobs of which the log has said what they bring
-    std::optional<std::pair<std::uint64_t, std::uint64_t>> order_seen_;  ///< height, and when
-    bool order_unread_ = false;                                          ///< the log has said so
     std::optional<base::Amount> ask_order_;  ///< what its owner asks for lots in place of the flag
     bool ask_unread_ = false;                ///< it cannot be read, and the log has said so
-    std::string waits_for_;                  ///< while it drains; the log has said so
     std::set<SlotKey> failed_;               ///< given up
     std::set<SlotKey> begun_again_;          ///< they were trained from something else than the round's base
     std::set<base::Hash256> weighed_;        ///< jobs whose locks the log has named

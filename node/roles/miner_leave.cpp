@@ -12,9 +12,6 @@ namespace assay::node {
 
 namespace {
 
-/// An idle ledger makes no blocks: the order is looked at by the clock, too.
-constexpr std::uint64_t kOrderPauseNs = 500'000'000;
-
 bool has_open_slot_claim(const contracts::StateView& state, const base::Hash256& job,
                          const base::PublicKey& miner) {
     bool found = false;
@@ -60,27 +57,11 @@ bool may_be_leased(const contracts::StateView& state, const base::PublicKey& min
 }  // namespace
 
 void MinerRole::look_at_order() {
-    const std::uint64_t now = parts().seams.clock.mono_ns();
-    if (order_seen_ && order_seen_->first == height() && now < order_seen_->second + kOrderPauseNs) return;
-    order_seen_ = {height(), now};
-    const auto read = read_order(parts().seams.disk);
-    // Who cannot tell what its owner wants takes on nothing.
-    const MinerOrder order = read.ok() ? *read : MinerOrder::kPause;
-    if (!read.ok() && !order_unread_) log().warn(read.error().what + "; nothing is asked for meanwhile");
-    order_unread_ = !read.ok();
+    if (!orders_.look(height())) return;
     const auto asked = read_price_order(parts().seams.disk, ask_order_note());
     if (!asked.ok() && !ask_unread_) log().warn(asked.error().what + "; no lot is offered meanwhile");
     ask_unread_ = !asked.ok();
     if (asked.ok()) ask_order_ = *asked;
-    if (order == order_) return;
-    order_ = order;
-    if (order == MinerOrder::kWork) {
-        log().info("told to work: asks for jobs");
-    } else {
-        log().info("told to " + std::string(to_text(order)) + ": asks for nothing more" +
-                   (order == MinerOrder::kDrain ? ", and ends once nothing needs it" : "") +
-                   "; assay miner resume takes it back");
-    }
 }
 
 std::string MinerRole::still_needed_for() {
@@ -98,12 +79,8 @@ std::string MinerRole::still_needed_for() {
 }
 
 void MinerRole::end_if_drained() {
-    if (order_ != MinerOrder::kDrain) return;
-    const std::string why = still_needed_for();
-    if (std::exchange(waits_for_, why) != why && !why.empty()) log().info("draining: waits for " + why);
-    if (!why.empty()) return;
-    log().info("drained: nothing needs this miner any more");
-    parts().finish(std::nullopt);
+    if (orders_.order() == WorkOrder::kDrain && orders_.may_end(still_needed_for()))
+        parts().finish(std::nullopt);
 }
 
 }  // namespace assay::node

@@ -19,7 +19,7 @@ std::string hours_text(std::uint64_t ms) {
 }  // namespace
 
 bool MinerRole::takes_on_work() {
-    if (order_ != MinerOrder::kWork) return false;
+    if (!orders_.takes_on_work()) return false;
     const bool open = options_.hours.left_ms(parts().seams.clock.local_ms()) != 0;
     if (std::exchange(in_hours_, open) != open) {
         log().info(open ? "the hours of work have begun: asks for jobs"

@@ -36,12 +36,15 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
           [this](const contracts::Job& job) { return has_room_beside(job); }),
       quarreller_(
           options_.conducts, me(), options_.accomplice, log(),
-          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }) {}
+          [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); }),
+      orders_(parts.seams, WorkRole::kVerifier) {}
 
 void VerifierRole::plan() {
-    if (!registered(WorkRole::kVerifier)) return;
+    (void)orders_.look(height());
+    if (!registered(WorkRole::kVerifier)) return end_if_drained();
     forget_ended_jobs();
     doubt_merges();
+    challenger_.set_rate(challenge_rate());
     challenger_.follow(state(), height());
     if (quarreller_.plays()) {
         quarreller_.follow(state(), height());
@@ -65,6 +68,7 @@ void VerifierRole::plan() {
             challenger_.add_borrowed(state(), blobs);
             games_.add_borrowed(blobs);
         });
+    end_if_drained();
 }
 
 // A challenge of its own has time: what it owes, or a window of three seal windows and more.
@@ -183,7 +187,7 @@ void VerifierRole::plan_bidding(const contracts::Job& job) {
     // What the audits need stays from the promise on: another job's data does not take its room.
     if (takes_part(job, me())) return static_cast<void>(bench_.gather(state(), job));
     const bool late = job.phase == contracts::JobPhase::kRefill || job.round > 0;  // nobody enlists any more
-    if (!options_.enlists || late) return;
+    if (!options_.enlists || !orders_.takes_on_work() || late) return;
     const auto lock = lock_for(job);
     if (!lock || !can_keep(job) || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());

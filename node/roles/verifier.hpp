@@ -19,6 +19,7 @@
 #include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 #include "node/roles/misconduct.hpp"
+#include "node/roles/order_watch.hpp"
 #include "node/roles/quarreller.hpp"
 
 namespace assay::node {
@@ -180,6 +181,12 @@ private:
     void give_way(const std::string& why);
     /// Lets games and challenges have the worker; `first`: before the work of the rounds.
     void compute_games(bool first);
+    /// Share of others' settled slots that it picks now: none while its owner has it take on nothing.
+    [[nodiscard]] double challenge_rate() const;
+    /// What still needs this process; empty: nothing.
+    std::string still_needed_for();
+    /// Ends the role if it drains and nothing needs it.
+    void end_if_drained();
     void plan_bidding(const contracts::Job& job);
     /// What to lock for the job; nothing when the stake or the limit does not reach.
     std::optional<base::Amount> lock_for(const contracts::Job& job);
@@ -345,6 +352,7 @@ private:
     GamePlayer games_;
     Challenger challenger_;
     Quarreller quarreller_;
+    OrderWatch orders_;
     std::map<AuditKey, Audit> audits_;
     std::map<MergeKey, MergeWork> merges_;
     /// Blobs of running rounds that the ledger does not name yet.

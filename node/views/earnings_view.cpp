@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/earnings_view.hpp"
 
-#include <map>
-#include <tuple>
+#include <utility>
 
 #include "contracts/rules/job/costs.hpp"
+#include "node/views/earnings_sums.hpp"
 #include "node/views/rounds_begun.hpp"
 
 namespace assay::node {
@@ -13,12 +13,6 @@ namespace {
 
 using base::Amount;
 using base::Outcome;
-
-/// A row of one round, and when it was settled.
-struct DatedRow {
-    EarningsRow row;
-    std::uint64_t height = 0;
-};
 
 /// Pay of an accused slot is earned once all who accuse it have lost.
 bool is_earned(const contracts::StateView& state, const contracts::SettlementLine& line) {
@@ -61,25 +55,25 @@ bool lost_its_deposit(const contracts::Job& job, const contracts::Ask& ask) {
 }
 
 /// The deposit of an ask that was never opened, or could not have won.
-std::optional<DatedRow> burned_ask(const contracts::StateView& state, const contracts::Job& job,
-                                   const base::PublicKey& miner) {
+std::optional<DatedRow<EarningsRow>> burned_ask(const contracts::StateView& state, const contracts::Job& job,
+                                                 const base::PublicKey& miner) {
     const auto ask = contracts::read_ask(state, job.id, miner);
     const bool bidding =
         job.phase == contracts::JobPhase::kAskCommit || job.phase == contracts::JobPhase::kAskReveal;
     if (!ask || bidding || !ask->deposit.is_zero()) return std::nullopt;
     if (ask->revealed && !lost_its_deposit(job, *ask)) return std::nullopt;
-    DatedRow dated{.row = {.job = job.id}, .height = job.submitted_at};
+    DatedRow<EarningsRow> dated{.row = {.job = job.id}, .height = job.submitted_at};
     dated.row.lost = contracts::params_of(state, job).ask_deposit;
     return dated;
 }
 
-std::vector<DatedRow> rows_of(const contracts::StateView& state, const contracts::Job& job,
-                              const base::PublicKey& miner, const EarningsSources& sources) {
-    std::vector<DatedRow> rows;
+void add_miner_rows(const contracts::StateView& state, const contracts::Job& job,
+                    const base::PublicKey& miner, const EarningsSources& sources,
+                    std::vector<DatedRow<EarningsRow>>& rows) {
     if (auto burned = burned_ask(state, job, miner)) rows.push_back(*std::move(burned));
     const auto games = contracts::list_games(state, job.id);
     for (std::uint32_t round = 0; round < rounds_begun(job); ++round) {
-        DatedRow dated{.row = {.job = job.id, .round = round}, .height = 0};
+        DatedRow<EarningsRow> dated{.row = {.job = job.id, .round = round}, .height = 0};
         for (const contracts::SettlementLine& line : contracts::list_settlement(state, job.id, round)) {
             if (line.node == miner && line.kind == contracts::LineKind::kSlot)
                 add_line(state, line, dated.row);
@@ -91,7 +85,6 @@ std::vector<DatedRow> rows_of(const contracts::StateView& state, const contracts
             dated.height = progress->settled_at;
         rows.push_back(std::move(dated));
     }
-    return rows;
 }
 
 /// Nothing stays nothing where work was paid whose cost is not known.
@@ -104,7 +97,7 @@ void add_cost(EarningsRow& sum, const EarningsRow& one, bool first) {
     sum.power_cost = contracts::sum(sum.power_cost.value_or(Amount{}), *one.power_cost);
 }
 
-void add(EarningsRow& sum, const EarningsRow& one) {
+void add_miner_row(EarningsRow& sum, const EarningsRow& one) {
     add_cost(sum, one, sum.work_units == 0);
     sum.slots += one.slots;
     sum.work_units += one.work_units;
@@ -127,25 +120,12 @@ std::string_view to_text(EarningsBy by) {
 
 Outcome<Earnings> miner_earnings(const contracts::StateView& state, const base::PublicKey& miner,
                                  EarningsBy by, const EarningsSources& sources) {
-    Earnings earnings{.miner = miner, .by = by, .rows = {}, .total = {}};
-    std::map<std::string, EarningsRow> sums;  // by the text that rows of one sum share
-    for (const contracts::Job& job : contracts::list_jobs(state)) {
-        for (const DatedRow& dated : rows_of(state, job, miner, sources)) {
-            add(earnings.total, dated.row);
-            if (by == EarningsBy::kRound) {
-                earnings.rows.push_back(dated.row);
-                continue;
-            }
-            EarningsRow key;
-            if (by == EarningsBy::kJob) key.job = job.id;
-            if (by == EarningsBy::kDay) {
-                ASSAY_ASSIGN(key.day, sources.day_of(dated.height));
-            }
-            add(sums.try_emplace(by == EarningsBy::kJob ? job.id.hex() : key.day, key).first->second,
-                dated.row);
-        }
-    }
-    for (auto& [name, sum] : sums) earnings.rows.push_back(std::move(sum));
+    std::vector<DatedRow<EarningsRow>> dated;
+    for (const contracts::Job& job : contracts::list_jobs(state))
+        add_miner_rows(state, job, miner, sources, dated);
+    ASSAY_ASSIGN(auto summed, summed_rows(dated, by, sources.day_of, add_miner_row));
+    Earnings earnings{
+        .miner = miner, .by = by, .rows = std::move(summed.rows), .total = std::move(summed.total)};
     if (const auto record = contracts::read_miner(state, miner)) {
         earnings.ledger_earned = record->earned;
         earnings.ledger_forfeited = record->forfeited;

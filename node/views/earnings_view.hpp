@@ -71,10 +71,12 @@ struct Earnings {
     }
 };
 
+/// The UTC day of a block.
+using DayOf = std::function<base::Outcome<std::string>(std::uint64_t height)>;
+
 /// What the command adds to the ledger's records.
 struct EarningsSources {
-    /// The UTC day of a block; needed only for EarningsBy::kDay.
-    std::function<base::Outcome<std::string>(std::uint64_t height)> day_of = nullptr;
+    DayOf day_of = nullptr;  ///< needed only for EarningsBy::kDay
     /// Cost of the power for so many work units; null or nothing: not known.
     std::function<std::optional<base::Amount>(const contracts::Job& job, std::uint64_t work_units)> power =
         nullptr;

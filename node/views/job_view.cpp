@@ -109,7 +109,12 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     if (!job.spec.initial_blob.is_zero()) view.initial_blob = job.spec.initial_blob;
     for (const contracts::RosterEntry& entry : job.roster)
         view.roster.push_back({entry.node, entry.ask, entry.dropped, entry.dropped_for});
-    for (const contracts::EnlistedVerifier& entry : job.verifiers) view.verifiers.push_back(entry.node);
+    for (const contracts::EnlistedVerifier& entry : job.verifiers) {
+        view.verifiers.push_back(entry.node);
+        view.enlisted.push_back(
+            {entry.node, entry.owner, entry.locked, entry.bond, entry.missed, entry.dropped});
+    }
+    view.missed_most = contracts::kAbsenceWeight * contracts::params_of(state, job).max_missed;
     view.machines_least = job.spec.market.terms.gang;
     view.machines_most = job.spec.market.terms.most;
     for (const contracts::Lease& lease : contracts::list_leases(state, job.id))

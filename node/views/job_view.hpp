@@ -68,6 +68,26 @@ struct RosterView {
     }
 };
 
+/// A verifier that enlisted for the job.
+struct EnlistedView {
+    base::PublicKey verifier;
+    base::PublicKey owner;
+    base::Amount locked;       ///< at its enlistment
+    base::Amount bond;         ///< what is left of it beside what stands behind a merge; 0 once the job ended
+    std::uint32_t missed = 0;  ///< EnlistedVerifier::missed
+    bool dropped = false;      ///< it is drawn no more
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("verifier", verifier);
+        visit("owner", owner);
+        visit("locked", locked);
+        visit("bond", bond);
+        visit("missed", missed);
+        visit("dropped", dropped);
+    }
+};
+
 /// A slot of a round that was dealt.
 struct SlotView {
     std::uint32_t round = 0;
@@ -155,7 +175,9 @@ struct JobView {
     std::vector<LeaseView> leases;
     std::vector<RosterView> roster;
     std::vector<base::PublicKey> verifiers;
-    std::vector<SlotView> slot_rounds;  ///< rounds and slots ascending
+    std::vector<EnlistedView> enlisted;  ///< the same, with what they locked and missed
+    std::uint32_t missed_most = 0;       ///< EnlistedView::missed at which one is dropped
+    std::vector<SlotView> slot_rounds;   ///< rounds and slots ascending
     std::vector<MergedRound> merged_rounds;
 
     template <class Visit>
@@ -181,6 +203,8 @@ struct JobView {
         visit("leases", leases);
         visit("roster", roster);
         visit("verifiers", verifiers);
+        visit("enlisted", enlisted);
+        visit("missed_most", missed_most);
         visit("slot_rounds", slot_rounds);
         visit("merged_rounds", merged_rounds);
     }

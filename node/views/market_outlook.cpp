@@ -21,13 +21,6 @@ using base::PublicKey;
 using contracts::LotClass;
 using contracts::MarketPhase;
 
-Obstacle plain(const char* token, std::string text) { return {token, std::move(text), {}, {}, ""}; }
-
-Obstacle lacking(const char* token, std::string text, std::uint64_t needs, std::uint64_t has,
-                 const char* unit) {
-    return {token, std::move(text), needs, has, unit};
-}
-
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
 
 /// That every machine of a class of memory has.

@@ -14,28 +14,12 @@
 #include "node/views/fitting_lots.hpp"
 #include "node/views/lot_class.hpp"
 #include "node/views/market_wait.hpp"
+#include "node/views/obstacle.hpp"
 
 namespace assay::node {
 
 /// Bytes that a step of a job needs; nothing when that is not known.
 using StepBytes = std::function<std::optional<std::uint64_t>(const program::JobSpec& spec)>;
-
-struct Obstacle {
-    std::string token;  ///< stable; docs/market.md lists them
-    std::string text;
-    // Only for obstacles with a number.
-    std::optional<std::uint64_t> needs, has;
-    std::string unit;  ///< "lots", "base units", "GiB", "bits of speed", "owners", "blocks"; empty: no number
-
-    template <class Visit>
-    void fields(Visit& visit) const {
-        visit("token", token);
-        visit("text", text);
-        visit("needs", needs);
-        visit("has", has);
-        visit("unit", unit);
-    }
-};
 
 /// Lots that are offered for the next clearing, or left in an epoch, by node.
 std::map<base::PublicKey, contracts::LotClass> lots_on_offer(const contracts::StateView& state);

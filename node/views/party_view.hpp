@@ -110,6 +110,7 @@ struct VerifierView {
     base::PublicKey owner;
     std::string endpoint;
     std::uint64_t audited_units = 0;
+    base::Amount stake, bonded;  ///< free stake, and what jobs and challenges lock of the rest
     base::Amount earned, penalised;
 
     template <class Visit>
@@ -118,8 +119,80 @@ struct VerifierView {
         visit("owner", owner);
         visit("endpoint", endpoint);
         visit("audited_units", audited_units);
+        visit("stake", stake);
+        visit("bonded", bonded);
         visit("earned", earned);
         visit("penalised", penalised);
+    }
+};
+
+/// A verifier in one line.
+struct ListedVerifier {
+    VerifierView verifier;
+    std::uint64_t enlisted = 0;  ///< jobs that have not ended and for which it is enlisted
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        verifier.fields(visit);
+        visit("enlisted", enlisted);
+    }
+};
+
+struct VerifierList {
+    std::vector<ListedVerifier> verifiers;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("verifiers", verifiers);
+    }
+};
+
+/// A verifier's part in a job that has not ended.
+struct EnlistedJobView {
+    base::Hash256 job;
+    std::string name;
+    contracts::JobPhase phase = contracts::JobPhase::kAskCommit;
+    std::uint32_t round = 0, rounds = 0;
+    base::Amount locked;     ///< when it enlisted
+    base::Amount link_bond;  ///< what is left of it; zero once a link was withheld
+    base::Amount lost;       ///< of `locked`, to penalties and games
+    /// Contracts' kAbsenceWeight for each round in which something of it was missing, minus 1 for each other
+    /// round; it is dropped at `missed_most`.
+    std::uint32_t missed = 0, missed_most = 0;
+    bool dropped = false;           ///< it is drawn no more
+    bool links_dropped = false;     ///< it withheld a link, and opens none any more
+    std::uint64_t open_merges = 0;  ///< merges of it in their windows
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("job", job);
+        visit("name", name);
+        visit("phase", phase);
+        visit("round", round);
+        visit("rounds", rounds);
+        visit("locked", locked);
+        visit("link_bond", link_bond);
+        visit("lost", lost);
+        visit("missed", missed);
+        visit("missed_most", missed_most);
+        visit("dropped", dropped);
+        visit("links_dropped", links_dropped);
+        visit("open_merges", open_merges);
+    }
+};
+
+/// A verifier, and the jobs that hold its stake.
+struct VerifierStatus {
+    VerifierView verifier;
+    std::vector<EnlistedJobView> jobs;
+    std::optional<std::string> order =
+        {};  ///< of its owner: work, pause, drain. Only when its home is at hand
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        verifier.fields(visit);
+        visit("jobs", jobs);
+        visit("order", order);
     }
 };
 
@@ -146,7 +219,11 @@ MinerView miner_view(const contracts::StateView& state, const base::PublicKey& k
 MinerList miners_of(const contracts::StateView& state);
 MinerStatus miner_status(const contracts::StateView& state, const base::PublicKey& key,
                          const contracts::Miner& miner);
-VerifierView verifier_view(const base::PublicKey& key, const contracts::Verifier& verifier);
+VerifierView verifier_view(const contracts::StateView& state, const base::PublicKey& key,
+                           const contracts::Verifier& verifier);
+VerifierList verifiers_of(const contracts::StateView& state);
+VerifierStatus verifier_status(const contracts::StateView& state, const base::PublicKey& key,
+                               const contracts::Verifier& verifier);
 WalletView wallet_view(const contracts::StateView& state, const base::PublicKey& owner);
 
 }  // namespace assay::node

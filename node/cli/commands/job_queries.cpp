@@ -110,6 +110,21 @@ void print_slots(const Context& context, const JobView& job) {
     slots.print(context.out);
 }
 
+void print_enlisted(const Context& context, const JobView& job) {
+    if (job.enlisted.empty()) {
+        context.out << "\nverifiers: none has enlisted\n";
+        return;
+    }
+    TextTable table(
+        {{"verifier"}, {"owner"}, {"locked", Align::kRight}, {"misses", Align::kRight}, {"state"}});
+    for (const EnlistedView& one : job.enlisted)
+        table.row({one.verifier.brief(), one.owner.brief(), base::to_text(one.locked),
+                   std::to_string(one.missed) + " of " + std::to_string(job.missed_most),
+                   one.dropped ? "dropped" : "enlisted"});
+    context.out << '\n';
+    table.print(context.out);
+}
+
 void print_leases(const Context& context, const JobView& job) {
     if (job.machines_least == 0) return;
     context.out << "\nmachines: " << job.machines_least << " to " << job.machines_most << " at once\n";
@@ -217,6 +232,7 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         table.row({entry.miner.brief(), base::to_text(entry.ask),
                    entry.dropped ? std::string(to_text(entry.dropped_for)) : "working"});
     table.print(context.out);
+    print_enlisted(context, job);
     print_leases(context, job);
     print_slots(context, job);
     print_merged(context, job);

@@ -4,8 +4,8 @@
 #include <ostream>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/earnings_flags.hpp"
 #include "node/cli/csv.hpp"
-#include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
 #include "node/roles/miner_power.hpp"
 #include "node/runtime/ledger_link.hpp"
@@ -15,12 +15,6 @@ namespace assay::node {
 namespace {
 
 using base::Outcome;
-
-struct EarningsFlags {
-    std::string key;
-    std::string by = "round";
-    bool offline = false;
-};
 
 /// Of the home's own miner what its power cost, at the pace that it measured.
 Outcome<void> add_power(const Context& context, const base::PublicKey& miner, EarningsSources& sources) {
@@ -75,29 +69,12 @@ void print_table(std::ostream& out, const Earnings& earnings) {
     table.print(out);
 }
 
-EarningsBy by_of(const std::string& name) {
-    for (const EarningsBy by : {EarningsBy::kJob, EarningsBy::kDay})
-        if (name == to_text(by)) return by;
-    return EarningsBy::kRound;
-}
-
-Outcome<void> show_earnings(const Context& context, const EarningsFlags& flags) {
-    ASSAY_ASSIGN(const ChainSource chain,
-                 open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
-    base::PublicKey miner;
-    if (flags.key.empty()) {
-        ASSAY_ASSIGN(const auto info, inspect_key_file(context.home().node_key()));
-        miner = info.public_key;
-    } else {
-        ASSAY_ASSIGN(miner, find_miner(*chain.state, flags.key));
-    }
-    if (!contracts::read_miner(*chain.state, miner)) {
-        return base::fail(base::ErrorKind::kNotFound, miner.brief() + " is not a registered miner",
-                          "start it once with: assay miner run");
-    }
+Outcome<void> show_miner_earnings(const Context& context, const EarningsFlags& flags) {
+    ASSAY_ASSIGN(const ChainSource chain, open_chain(context, flags.from()));
+    ASSAY_ASSIGN(const base::PublicKey miner, party_of(context, *chain.state, WorkRole::kMiner, flags));
     EarningsSources sources;
     ASSAY_TRY(add_power(context, miner, sources));
-    const EarningsBy by = by_of(flags.by);
+    const EarningsBy by = flags.rows();
     if (by == EarningsBy::kDay) sources.day_of = days_of(chain);
     ASSAY_ASSIGN(const Earnings earnings, miner_earnings(*chain.state, miner, by, sources));
     if (context.json()) {
@@ -124,13 +101,8 @@ void add_miner_earnings(CLI::App& app, Context& context) {
     CLI::App& shown =
         verb(noun(app, "miner", "Work for pay: train slots of jobs"), "earnings",
              "What a miner's work came to: work, pay, what windows hold, what it lost, what its power cost",
-             context, [&context, flags] { return show_earnings(context, *flags); });
-    allow_csv(shown, context);
-    shown.add_option("--by", flags->by, "A row for each round, job, or day of settlements, UTC")
-        ->check(CLI::IsMember({"round", "job", "day"}))
-        ->capture_default_str();
-    shown.add_option("--key", flags->key, "Node key; default: the home's");
-    shown.add_flag("--offline", flags->offline, "Read the home's ledger files instead of asking a node");
+             context, [&context, flags] { return show_miner_earnings(context, *flags); });
+    add_earnings_flags(shown, context, *flags);
 }
 
 }  // namespace assay::node

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay miner list|status|why, assay verifier status
+// assay miner list|status|why
 #include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "node/audit/step_memory.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/clearing_lines.hpp"
+#include "node/cli/commands/party_flags.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
 #include "node/cli/table.hpp"
-#include "node/roles/miner_order.hpp"
 #include "node/roles/miner_power.hpp"
+#include "node/roles/work_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "node/views/json.hpp"
 #include "node/views/market_outlook.hpp"
@@ -20,36 +21,16 @@ namespace {
 
 using base::Outcome;
 
-struct PartyFlags {
-    std::string key;  ///< node key or a beginning; empty: the home's node key
-    bool offline = false;
+struct MinerQueryFlags : PartyFlags {
     ClearingFlags clearings;  ///< of `miner why`
 };
-
-StateFrom from(const PartyFlags& flags) { return flags.offline ? StateFrom::kFiles : StateFrom::kNode; }
-
-Outcome<base::PublicKey> own_node_key(const Context& context) {
-    ASSAY_ASSIGN(const auto info, inspect_key_file(context.home().node_key()));
-    return info.public_key;
-}
-
-Outcome<base::PublicKey> miner_of(const Context& context, const contracts::StateView& state,
-                                  const PartyFlags& flags) {
-    if (!flags.key.empty()) return find_miner(state, flags.key);
-    return own_node_key(context);
-}
-
-base::Failed<base::Error> not_registered(const base::PublicKey& key, const std::string& role) {
-    return base::fail(base::ErrorKind::kNotFound, key.brief() + " is not a registered " + role,
-                      "start it once with: assay " + role + " run");
-}
 
 /// What the owner wants of the miner, and what it measured, where `key` is that of this home.
 Outcome<void> add_own_notes(const Context& context, const base::PublicKey& key, MinerStatus& status) {
     const auto own = own_node_key(context);
     if (!own.ok() || *own != key) return {};
     ASSAY_ASSIGN(const auto notes, make_disk_port(context.home().jobs()));
-    ASSAY_ASSIGN(const MinerOrder order, read_order(*notes));
+    ASSAY_ASSIGN(const WorkOrder order, read_order(*notes, WorkRole::kMiner));
     status.order = to_text(order);
     ASSAY_ASSIGN(const MinerPace pace, read_pace(*notes));
     for (const ClassPace& one : pace.classes) {
@@ -60,7 +41,7 @@ Outcome<void> add_own_notes(const Context& context, const base::PublicKey& key, 
 }
 
 Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
+    ASSAY_ASSIGN(const auto state, open_state(context, flags.from()));
     const MinerList list = miners_of(*state);
     if (context.json()) {
         context.print_json("assay.miner.list/v1", json_of(list));
@@ -79,11 +60,9 @@ Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
 }
 
 Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
-    ASSAY_ASSIGN(const auto key, miner_of(context, *state, flags));
-    const auto found = contracts::read_miner(*state, key);
-    if (!found) return not_registered(key, "miner");
-    MinerStatus status = miner_status(*state, key, *found);
+    ASSAY_ASSIGN(const auto state, open_state(context, flags.from()));
+    ASSAY_ASSIGN(const auto key, party_of(context, *state, WorkRole::kMiner, flags));
+    MinerStatus status = miner_status(*state, key, contracts::read_miner(*state, key).value());
     ASSAY_TRY(add_own_notes(context, key, status));
     if (context.json()) {
         context.print_json("assay.miner.status/v1", json_of(status));
@@ -161,11 +140,10 @@ Outcome<MinerMarketWhy> market_why(const Context& context, const ChainSource& ch
     return why;
 }
 
-Outcome<void> why_miner(const Context& context, const PartyFlags& flags) {
-    ASSAY_ASSIGN(const ChainSource chain, open_chain(context, from(flags)));
+Outcome<void> why_miner(const Context& context, const MinerQueryFlags& flags) {
+    ASSAY_ASSIGN(const ChainSource chain, open_chain(context, flags.from()));
     LineFilter filter;
-    ASSAY_ASSIGN(filter.node, miner_of(context, *chain.state, flags));
-    if (!contracts::read_miner(*chain.state, filter.node)) return not_registered(filter.node, "miner");
+    ASSAY_ASSIGN(filter.node, party_of(context, *chain.state, WorkRole::kMiner, flags));
     filter.unpaid_only = true;
     const PayoutLines lines = payout_lines(*chain.state, filter);
     ASSAY_ASSIGN(const MinerMarketWhy market, market_why(context, chain, filter.node, flags.clearings));
@@ -180,37 +158,10 @@ Outcome<void> why_miner(const Context& context, const PartyFlags& flags) {
     return {};
 }
 
-Outcome<void> show_verifier(const Context& context, const PartyFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
-    base::PublicKey key;
-    if (flags.key.empty()) {
-        ASSAY_ASSIGN(key, own_node_key(context));
-    } else if (const auto given = base::parse_public_key(flags.key)) {
-        key = *given;
-    } else {
-        return base::fail(base::ErrorKind::kUsage, "'" + flags.key + "' is not a public key",
-                          "a key is 64 hexadecimal digits in lower case");
-    }
-    const auto found = contracts::read_verifier(*state, key);
-    if (!found) return not_registered(key, "verifier");
-    const VerifierView verifier = verifier_view(key, *found);
-    if (context.json()) {
-        context.print_json("assay.verifier.status/v1", json_of(verifier));
-        return {};
-    }
-    print_fields(context.out, {{"verifier", key.hex()},
-                               {"owner", verifier.owner.hex()},
-                               {"endpoint", verifier.endpoint},
-                               {"audited units", std::to_string(verifier.audited_units)},
-                               {"earned", base::to_text(verifier.earned)},
-                               {"penalised", base::to_text(verifier.penalised)}});
-    return {};
-}
-
 }  // namespace
 
 void add_miner_queries(CLI::App& app, Context& context) {
-    const auto flags = std::make_shared<PartyFlags>();
+    const auto flags = std::make_shared<MinerQueryFlags>();
     CLI::App& miner = noun(app, "miner", "Work for pay: train slots of jobs");
     CLI::App& listed = verb(miner, "list", "Every registered miner", context,
                             [&context, flags] { return list_miners(context, *flags); });
@@ -221,14 +172,8 @@ void add_miner_queries(CLI::App& app, Context& context) {
         context, [&context, flags] { return why_miner(context, *flags); });
     why.add_option("node", flags->key, "As --key");
     add_clearing_flags(why, flags->clearings);
-    CLI::App& verifier = noun(app, "verifier", "Check for pay: recompute what was drawn");
-    CLI::App& checked = verb(verifier, "status", "Record and earnings of a verifier", context,
-                             [&context, flags] { return show_verifier(context, *flags); });
-    for (CLI::App* command : {&listed, &shown, &why, &checked})
-        command->add_flag("--offline", flags->offline,
-                          "Read the home's ledger files instead of asking a node");
-    for (CLI::App* command : {&shown, &why, &checked})
-        command->add_option("--key", flags->key, "Node key; default: the home's");
+    for (CLI::App* command : {&listed, &shown, &why}) add_offline_flag(*command, *flags);
+    for (CLI::App* command : {&shown, &why}) add_key_flag(*command, *flags);
 }
 
 }  // namespace assay::node

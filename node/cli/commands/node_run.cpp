@@ -38,8 +38,10 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     if (!flags.drop_moves.empty()) {
         options.drops_moves_of = base::parse_public_key(flags.drop_moves);
         if (!options.drops_moves_of) {
-            return base::fail(base::ErrorKind::kUsage, "--drill-drop-moves " + flags.drop_moves +
-                                                           " is not a node key of 64 hexadecimal digits");
+            return base::fail(
+                base::ErrorKind::kUsage,
+                "--drill-drop-moves " + flags.drop_moves + " is not a node key of 64 hexadecimal digits",
+                "keys are listed by: assay miner list, assay verifier list");
         }
     }
     options.version = ASSAY_VERSION;

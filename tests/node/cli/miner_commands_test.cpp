@@ -6,8 +6,8 @@
 #include "node/cli/commands/trade_flags.hpp"
 #include "node/cli/csv.hpp"
 #include "node/processes/device_homes.hpp"
-#include "node/roles/miner_order.hpp"
 #include "node/roles/price_order.hpp"
+#include "node/roles/work_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
 
@@ -16,12 +16,15 @@ namespace {
 using namespace assay;
 using assay::test::Cli;
 using assay::test::CliRun;
-using node::MinerOrder;
+using node::WorkOrder;
 
-MinerOrder order_in(const Cli& cli) {
+/// No ledger answers there: the homes of these tests have none.
+constexpr const char* kNobody = "127.0.0.1:1";
+
+WorkOrder order_in(const Cli& cli) {
     const auto notes = node::make_disk_port(node::Home{cli.home()}.jobs());
     REQUIRE(notes.ok());
-    const auto order = node::read_order(**notes);
+    const auto order = node::read_order(**notes, node::WorkRole::kMiner);
     REQUIRE(order.ok());
     return *order;
 }
@@ -38,16 +41,16 @@ TEST_CASE("pause, drain and resume are kept in the home, whether its miner runs 
         cli({"key", "new", "--role", "node", "--interactive", "--passphrase-file", passphrase});
     INFO(made.err);
     REQUIRE(made.code == 0);
-    CHECK(order_in(cli) == MinerOrder::kWork);
-    const std::vector<std::pair<std::string, MinerOrder>> orders = {
-        {"pause", MinerOrder::kPause}, {"drain", MinerOrder::kDrain}, {"resume", MinerOrder::kWork}};
+    CHECK(order_in(cli) == WorkOrder::kWork);
+    const std::vector<std::pair<std::string, WorkOrder>> orders = {
+        {"pause", WorkOrder::kPause}, {"drain", WorkOrder::kDrain}, {"resume", WorkOrder::kWork}};
     for (const auto& [word, order] : orders) {
-        const CliRun told = cli({"miner", word});
+        const CliRun told = cli({"miner", word, "--node", kNobody});
         CHECK(told.code == 0);
         CHECK(told.out.find("at its next start") != std::string::npos);
         CHECK(order_in(cli) == order);
     }
-    const CliRun told = cli({"miner", "drain", "-o", "json"});
+    const CliRun told = cli({"miner", "drain", "-o", "json", "--node", kNobody});
     CHECK(told.json().at("schema") == "assay.miner.order/v1");
     CHECK(told.json().at("order") == "drain");
 }
@@ -93,9 +96,10 @@ TEST_CASE("orders at a home reach the miners of its devices, and one at a device
     }
     CHECK(homes.back().root == home.root / "devices" / "cuda-1");
     const auto orders = [&] {
-        std::vector<MinerOrder> all;
+        std::vector<WorkOrder> all;
         for (const node::Home& one : homes)
-            all.push_back(node::read_order(*node::make_disk_port(one.jobs()).value()).value());
+            all.push_back(
+                node::read_order(*node::make_disk_port(one.jobs()).value(), node::WorkRole::kMiner).value());
         return all;
     };
     const auto prices = [&] {
@@ -106,13 +110,13 @@ TEST_CASE("orders at a home reach the miners of its devices, and one at a device
                     .value());
         return all;
     };
-    CHECK(cli({"miner", "drain"}).code == 0);
-    CHECK(orders() == std::vector(3, MinerOrder::kDrain));
+    CHECK(cli({"miner", "drain", "--node", kNobody}).code == 0);
+    CHECK(orders() == std::vector(3, WorkOrder::kDrain));
     CHECK(cli({"market", "ask", "900u"}).code == 0);
     CHECK(prices() == std::vector(3, std::optional(base::units(900))));
     const std::string one = homes.back().root.string();
-    CHECK(Cli::at({"miner", "resume", "--home", one}).code == 0);
-    CHECK(orders() == std::vector{MinerOrder::kDrain, MinerOrder::kDrain, MinerOrder::kWork});
+    CHECK(Cli::at({"miner", "resume", "--home", one, "--node", kNobody}).code == 0);
+    CHECK(orders() == std::vector{WorkOrder::kDrain, WorkOrder::kDrain, WorkOrder::kWork});
     CHECK(Cli::at({"market", "ask", "700u", "--home", one}).code == 0);
     CHECK(prices().back() == base::units(700));
     CHECK(prices().front() == base::units(900));
@@ -122,12 +126,12 @@ TEST_CASE("orders at a home reach the miners of its devices, and one at a device
     };
     make_third();
     homes.push_back(node::device_home(home, "cuda:2"));
-    CHECK(orders().back() == MinerOrder::kDrain);
+    CHECK(orders().back() == WorkOrder::kDrain);
     CHECK(prices().back() == base::units(900));
-    CHECK(Cli::at({"miner", "resume", "--home", homes.back().root.string()}).code == 0);
+    CHECK(Cli::at({"miner", "resume", "--home", homes.back().root.string(), "--node", kNobody}).code == 0);
     make_third();
-    CHECK(orders().back() == MinerOrder::kWork);
-    CHECK(orders().front() == MinerOrder::kDrain);
+    CHECK(orders().back() == WorkOrder::kWork);
+    CHECK(orders().front() == WorkOrder::kDrain);
 }
 
 TEST_CASE("--ask names one price for all devices, or one for each") {

@@ -7,8 +7,8 @@
 
 #include "node/processes/device_homes.hpp"
 #include "node/processes/side_by_side.hpp"
-#include "node/roles/miner_order.hpp"
 #include "node/roles/unsound_notes.hpp"
+#include "node/roles/work_order.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "tests/node/processes/alice_program.hpp"
 
@@ -71,7 +71,7 @@ TEST_CASE("each device has a miner of its own under one owner, and an order at t
     CHECK_FALSE(site.read<contracts::Miner>(contracts::miner_key(Site::alices_node())).has_value());
 
     REQUIRE(for_each_miner_home(site.home, [](DiskPort& notes) {
-                return write_order(notes, MinerOrder::kDrain);
+                return write_order(notes, WorkRole::kMiner, WorkOrder::kDrain);
             }).ok());
     CHECK(machine.code() == 0);
     CHECK(machine.says("the miner of cpu is done"));

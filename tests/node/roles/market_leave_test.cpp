@@ -2,7 +2,7 @@
 // Miners whose owners tell them to pause or to drain, with real roles: nothing is asked for, nothing that was
 // begun is left, and a process that drains ends when nothing needs it.
 #include "contracts/rules/claim/tables.hpp"
-#include "node/roles/miner_order.hpp"
+#include "node/roles/work_order.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node::test_market {
@@ -14,8 +14,8 @@ bool has_asked(Market& market, const std::string& miner) {
     return job && contracts::read_ask(market.state(), job->id, market.party(miner).node.public_key());
 }
 
-void tell(Market& market, const std::string& miner, MinerOrder order) {
-    REQUIRE(write_order(market.party(miner).notes, order).ok());
+void tell(Market& market, const std::string& miner, WorkOrder order) {
+    REQUIRE(write_order(market.party(miner).notes, WorkRole::kMiner, order).ok());
 }
 
 MarketOptions three_miners() {
@@ -31,11 +31,11 @@ MarketOptions three_miners() {
 
 TEST_CASE("a miner that pauses asks for nothing, and asks again once told to work") {
     Market market(three_miners());
-    tell(market, "may", MinerOrder::kPause);
+    tell(market, "may", WorkOrder::kPause);
     market.start();
     REQUIRE(market.turn_until([&] { return has_asked(market, "mia") && has_asked(market, "moe"); }));
     CHECK_FALSE(has_asked(market, "may"));
-    tell(market, "may", MinerOrder::kWork);
+    tell(market, "may", WorkOrder::kWork);
     REQUIRE(market.job()->phase == contracts::JobPhase::kAskCommit);
     market.turn();
     market.turn();
@@ -50,7 +50,7 @@ TEST_CASE("a miner that pauses takes no place that others left") {
     options.asks = {{"sid", 0}};
     options.rounds = 3;
     Market market(options);
-    tell(market, "moe", MinerOrder::kPause);
+    tell(market, "moe", WorkOrder::kPause);
     market.start();
     // Sid wins a place and is gone; Mia holds the other slot, and nobody joins.
     REQUIRE(market.turn_until([&] {
@@ -73,7 +73,7 @@ TEST_CASE("a miner that drains opens its ask, does its work, waits for its windo
     Market market(options);
     market.start();
     REQUIRE(market.turn_until([&] { return has_asked(market, "mia") && has_asked(market, "moe"); }));
-    for (const std::string miner : {"mia", "moe"}) tell(market, miner, MinerOrder::kDrain);
+    for (const std::string miner : {"mia", "moe"}) tell(market, miner, WorkOrder::kDrain);
     const auto mia = market.party("mia").node.public_key();
     const auto has_claim = [&] {
         bool open = false;
@@ -105,7 +105,7 @@ TEST_CASE("a miner that has nothing drains at once, also where no block is made"
     Market market(three_miners());
     market.start();
     REQUIRE(market.turn_until([&] { return market.ended(); }));
-    tell(market, "may", MinerOrder::kDrain);
+    tell(market, "may", WorkOrder::kDrain);
     market.clock().now += 1'000'000'000;
     market.party("may").role->step(TimerFired{});
     CHECK(market.party("may").ended);
@@ -115,7 +115,7 @@ TEST_CASE("a miner that has nothing drains at once, also where no block is made"
 
 TEST_CASE("an order that cannot be read counts as a pause, and the log says so once") {
     Market market(three_miners());
-    market.party("may").notes.files[std::string(kOrderNote)] = {9};
+    market.party("may").notes.files[order_note(WorkRole::kMiner)] = {9};
     market.start();
     REQUIRE(market.turn_until([&] { return market.ended(); }));
     CHECK_FALSE(has_asked(market, "may"));
@@ -124,13 +124,18 @@ TEST_CASE("an order that cannot be read counts as a pause, and the log says so o
 }
 
 TEST_CASE("one note is one order, and other bytes are none") {
-    for (const MinerOrder order : {MinerOrder::kWork, MinerOrder::kPause, MinerOrder::kDrain}) {
-        MemoryDisk notes;
-        REQUIRE(write_order(notes, order).ok());
-        CHECK(read_order(notes).value() == order);
+    for (const WorkOrder order : {WorkOrder::kWork, WorkOrder::kPause, WorkOrder::kDrain}) {
+        for (const WorkRole role : {WorkRole::kMiner, WorkRole::kVerifier}) {
+            MemoryDisk notes;
+            REQUIRE(write_order(notes, role, order).ok());
+            CHECK(read_order(notes, role).value() == order);
+            // A home may have had both: an order to one is none to the other.
+            const WorkRole other = role == WorkRole::kMiner ? WorkRole::kVerifier : WorkRole::kMiner;
+            CHECK(read_order(notes, other).value() == WorkOrder::kWork);
+        }
     }
     MemoryDisk empty;
-    CHECK(read_order(empty).value() == MinerOrder::kWork);
+    CHECK(read_order(empty, WorkRole::kMiner).value() == WorkOrder::kWork);
     // Every content of up to two bytes: three of them are orders.
     std::size_t orders = 0;
     for (int first = -1; first < 256; ++first) {
@@ -139,8 +144,8 @@ TEST_CASE("one note is one order, and other bytes are none") {
             for (const int byte : {first, second})
                 if (byte >= 0) content.push_back(static_cast<std::uint8_t>(byte));
             MemoryDisk notes;
-            notes.files[std::string(kOrderNote)] = content;
-            const auto read = read_order(notes);
+            notes.files[order_note(WorkRole::kMiner)] = content;
+            const auto read = read_order(notes, WorkRole::kMiner);
             if (read.ok()) ++orders;
             if (!read.ok()) CHECK_FALSE(read.error().fix.empty());
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What owners of miners allow, with real roles: hours of work, memory, and what work brings beside its power.
-#include "node/roles/miner_order.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node::test_market {
@@ -78,7 +77,7 @@ TEST_CASE("who has no memory for a job neither asks nor enlists, and the log nam
         };
     }
     market.start();
-    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kCommit); }));
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, contracts::RoundPhase::kCommit); }));
     CHECK(asked(market, "mia"));
     CHECK_FALSE(asked(market, "may"));
     CHECK(takes_part(*market.job(), market.party("vera").node.public_key()));

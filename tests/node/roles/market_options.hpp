@@ -17,7 +17,8 @@ namespace assay::node::test_market {
 struct MarketOptions {
     std::vector<std::string> miners = {"mia", "moe"};
     std::vector<std::string> verifiers = {"vera", "viki", "vito"};
-    std::vector<std::string> buyers = {"bea"};      ///< each buys one job; that of each has a seed of its own
+    std::vector<std::string> buyers = {"bea"};  ///< each buys one job; that of each has a seed of its own
+    std::set<std::string> late;  ///< buyers that buy when the test has them do so (Market::buy)
     std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others

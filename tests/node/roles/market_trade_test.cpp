@@ -4,7 +4,6 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/market/measure.hpp"
 #include "ledger/audit/payout_audit.hpp"
-#include "node/roles/miner_order.hpp"
 #include "node/roles/price_order.hpp"
 #include "node/views/cleared_market.hpp"
 #include "tests/node/roles/small_market.hpp"
@@ -258,8 +257,8 @@ TEST_CASE("trade: a miner that is told to pause withdraws its lot; one that drai
     market.start();
     REQUIRE(market.turn_until([&] { return ask_of(market, "mia") && ask_of(market, "mia")->opened; }, 200));
     for (const char* name : {"mia", "moe"})
-        REQUIRE(write_order(market.party(name).notes,
-                            std::string_view(name) == "mia" ? MinerOrder::kPause : MinerOrder::kDrain)
+        REQUIRE(write_order(market.party(name).notes, WorkRole::kMiner,
+                            std::string_view(name) == "mia" ? WorkOrder::kPause : WorkOrder::kDrain)
                     .ok());
     REQUIRE(market.turn_until([&] { return market.party("moe").ended; }, 200));
     CHECK_FALSE(market.party("moe").error.has_value());
@@ -285,7 +284,7 @@ TEST_CASE("trade: a miner does not drain while whoever wants its lot of the runn
         return lot && lot->job.is_zero();
     };
     REQUIRE(market.turn_until([&] { return at_market(market, MarketPhase::kSealing) && left(); }, 200));
-    REQUIRE(write_order(market.party("moe").notes, MinerOrder::kDrain).ok());
+    REQUIRE(write_order(market.party("moe").notes, WorkRole::kMiner, WorkOrder::kDrain).ok());
     bool ended_with_lot = false;
     REQUIRE(market.turn_until(
         [&] {

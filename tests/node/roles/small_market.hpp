@@ -86,13 +86,16 @@ public:
         }
         for (auto& [name, one] : parties_)
             if (one->role) start_role(*one);
-        for (const std::string& name : options_.buyers) {
-            Party& buyer = party(name);
-            sign(buyer.owner, submission(spec_of(name), buyer.node, buyer.parts.endpoint));
-            make_block();
-            settle();
-            start_buyer(name);
-        }
+        for (const std::string& name : options_.buyers)
+            if (!options_.late.contains(name)) buy(name);
+    }
+    /// The buyer posts its job and starts.
+    void buy(const std::string& name) {
+        Party& buyer = party(name);
+        sign(buyer.owner, submission(spec_of(name), buyer.node, buyer.parts.endpoint));
+        make_block();
+        settle();
+        start_buyer(name);
     }
     void start_buyer(const std::string& name = "bea") {
         Party& buyer = party(name);
@@ -221,9 +224,8 @@ public:
     /// Two seconds and a block go by, and everything that anybody asked for is answered.
     void turn() {
         clock_.now += 2'000'000'000;
-        for (auto& [name, one] : parties_) {
+        for (auto& [name, one] : parties_)
             if (one->role && !one->ended) one->role->step(TimerFired{});
-        }
         settle();
         make_block();
         settle();
@@ -319,9 +321,8 @@ private:
         parties_[name] = std::make_unique<Party>(
             name, genesis_, clock_, folder_.path(),
             options_.quotas.contains(name) ? options_.quotas.at(name) : options_.quota);
-        if (options_.outward.contains(name)) {
+        if (options_.outward.contains(name))
             parties_[name]->parts.endpoint = outward_endpoint(parties_[name]->node.public_key());
-        }
     }
     std::uint64_t next_time() {
         time_ += std::max<std::uint64_t>(1, options_.block_interval_ms);
@@ -359,9 +360,8 @@ private:
             }
         }
         const Bytes block = base::encode(chain_->block(height).value());
-        for (auto& [name, one] : parties_) {
+        for (auto& [name, one] : parties_)
             if (one->role && !one->ended) one->role->step(BlockSeen{height, block});
-        }
     }
     static Bytes receipt_for(const ledger::Committed& block, const base::Hash256& id) {
         ledger::Receipt receipt{id, block.header.height, 0, 0, block.hash, {}};

@@ -298,7 +298,8 @@ TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") 
     CHECK(cheat.stake.count + cheat.bonded.count == env.stake("m1"));
     CHECK(cheat.balance.units() == env.balance("m1"));
     const auto verifier = contracts::read_verifier(env.state(), env.person("v1").node_key());
-    CHECK(verifier_view(env.person("v1").node_key(), *verifier).audited_units == verifier->audited_units);
+    CHECK(verifier_view(env.state(), env.person("v1").node_key(), *verifier).audited_units ==
+          verifier->audited_units);
 
     const base::Hash256 open = env.post(small_job());
     const auto key = env.person("m2").node_key();
