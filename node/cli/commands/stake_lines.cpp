@@ -88,8 +88,11 @@ void print_stake(std::ostream& out, const StakeView& stake, std::uint64_t height
     for (const StakeDepositView& deposit : stake.deposits)
         fields.emplace_back("deposit", deposit_text(deposit));
     fields.emplace_back("unbonding", unbonding_text(stake));
-    fields.emplace_back("forfeited", base::to_text(stake.forfeited) + " as a miner");
-    fields.emplace_back("penalised", base::to_text(stake.penalised) + " as a verifier");
+    for (const std::string& role : stake.roles) {
+        if (role == "miner") fields.emplace_back("forfeited", base::to_text(stake.forfeited) + " as a miner");
+        if (role == "verifier")
+            fields.emplace_back("penalised", base::to_text(stake.penalised) + " as a verifier");
+    }
     fields.emplace_back("height", "block " + std::to_string(height));
     print_fields(out, fields);
     print_locks(out, stake);

@@ -29,6 +29,8 @@ public:
         submissions_ = 0;
         submit_ = std::move(submit);
     }
+    /// Answers no read once something was submitted.
+    void fall_silent_after_submission() { falls_silent_ = true; }
     [[nodiscard]] int submissions() const { return submissions_; }
     base::Outcome<node::SubmitReply> execute(base::ByteView transaction) {
         return behind_->submit(transaction);
@@ -37,8 +39,12 @@ public:
     base::Outcome<node::SubmitReply> submit(base::ByteView transaction) override {
         return submit_(++submissions_, transaction);
     }
-    base::Outcome<node::StateValue> get(base::ByteView key) override { return behind_->get(key); }
+    base::Outcome<node::StateValue> get(base::ByteView key) override {
+        if (is_silent()) return gone();
+        return behind_->get(key);
+    }
     base::Outcome<node::StatePage> scan(const node::ScanRequest& request) override {
+        if (is_silent()) return gone();
         return behind_->scan(request);
     }
     base::Outcome<base::Bytes> block(std::uint64_t height) override { return behind_->block(height); }
@@ -49,7 +55,13 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_silent() const { return falls_silent_ && submissions_ > 0; }
+    static base::Failed<base::Error> gone() {
+        return base::fail(base::ErrorKind::kUnreachable, "the ledger node is gone");
+    }
+
     std::unique_ptr<node::LedgerService> behind_;
+    std::atomic<bool> falls_silent_ = false;
     std::atomic<int> submissions_ = 0;
     Submit submit_;
     std::unique_ptr<node::RpcServer> server_;

@@ -124,6 +124,23 @@ TEST_CASE("a deposit whose first answer is lost is made once") {
     CHECK(s.stake_of("m5").free.units() == before + kToken);
 }
 
+TEST_CASE("a deposit is done, and said to be, where the node goes away behind it") {
+    WorkingChain& s = working_chain();
+    const PersonHome m5 = home_of("m5");
+    const auto before = s.stake_of("m5").free.units();
+    SilentNode node(s.chain->address());
+    node.on_submit([&](int, base::ByteView transaction) { return node.execute(transaction); });
+    node.fall_silent_after_submission();
+    const CliRun run =
+        m5.cli()({"stake", "add", "1", "--node", node.address(), "--genesis", s.chain->genesis(),
+                  "--passphrase-file", (m5.cli().home() / "pass").string(), "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(run.json().at("free").is_null());
+    CHECK(run.err.find("warning: it is done") != std::string::npos);
+    CHECK(s.stake_of("m5").free.units() == before + kToken);
+}
+
 TEST_CASE("a withdrawal of more than is free is refused, and says which job has the rest") {
     WorkingChain& s = working_chain();
     const PersonHome m1 = home_of("m1");
