@@ -40,7 +40,9 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_job_change_commands(app, context);
     add_job_logs_command(app, context);
     add_key_commands(app, context);
+    add_key_revoke_command(app, context);
     add_wallet_commands(app, context);
+    add_stake_commands(app, context);
     add_team_commands(app, context);
     add_data_commands(app, context);
     add_model_commands(app, context);

@@ -31,6 +31,8 @@ std::function<base::Outcome<void>()> version_action(const Context& context);
 void add_version_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_key_commands(CLI::App& app, Context& context);
+void add_key_revoke_command(CLI::App& app, Context& context);
+void add_stake_commands(CLI::App& app, Context& context);
 void add_wallet_commands(CLI::App& app, Context& context);
 void add_data_commands(CLI::App& app, Context& context);
 void add_model_commands(CLI::App& app, Context& context);

@@ -25,17 +25,26 @@ base::Outcome<void> keep_receipt(const Context& context, const ledger::Genesis& 
 base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const PassphraseFlags& passphrase,
                                                 const std::string& genesis, contracts::Payload payload,
                                                 const std::string& what, const std::string& fix) {
+    return submit_as_owner(context, OwnerSigner{.passphrase = passphrase, .genesis = genesis},
+                           std::move(payload), what, fix);
+}
+
+base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const OwnerSigner& signer,
+                                                contracts::Payload payload, const std::string& what,
+                                                const std::string& fix) {
     std::optional<std::filesystem::path> given;
-    if (!genesis.empty()) given = genesis;
+    if (!signer.genesis.empty()) given = signer.genesis;
     ASSAY_ASSIGN(const ledger::Genesis ours, genesis_of(context.home(), given));
     const ClientOptions client = context.client();
     ASSAY_ASSIGN(const auto ledger, connect_to_chain(client, ours));
     ASSAY_ASSIGN(const auto status, ledger->status());
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
-    ASSAY_ASSIGN(const auto source, passphrase.source());
+    ASSAY_ASSIGN(const auto source, signer.passphrase.source());
     ASSAY_ASSIGN(const auto words, read_passphrase(source, PromptKind::kOpen));
     forbid_core_dumps();
-    ASSAY_ASSIGN(const auto key, open_key_file(context.home().owner_key(), words, KeyRole::kOwner));
+    const std::filesystem::path file =
+        signer.owner_key.empty() ? context.home().owner_key() : std::filesystem::path(signer.owner_key);
+    ASSAY_ASSIGN(const auto key, open_key_file(file, words, KeyRole::kOwner));
     const contracts::TxBody body{.sender = key.public_key(),
                                  .nonce = contracts::next_nonce(*state, key.public_key()),
                                  .expiry = status.height + kExpiryHeights,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ostream>
 #include <set>
 
 #include "ledger/application/rules_machine.hpp"
@@ -55,6 +56,20 @@ base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& c
     std::unique_ptr<contracts::StateView> state =
         std::make_unique<contracts::MemoryState>(std::move(report.state));
     return state;
+}
+
+bool read_after_act(const Context& context, const std::function<base::Outcome<void>()>& read) {
+    const auto outcome = [&]() -> base::Outcome<void> {
+        try {
+            return read();
+        } catch (const StateReadError& error) {
+            return base::failed(error.error());
+        }
+    }();
+    if (!outcome.ok())
+        context.err << "warning: it is done, and the node does not say what came of it: "
+                    << outcome.error().what << '\n';
+    return outcome.ok();
 }
 
 base::Outcome<ChainSource> open_chain(const Context& context, StateFrom from) {

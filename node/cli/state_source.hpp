@@ -25,6 +25,10 @@ enum class StateFrom : std::uint8_t {
 /// kFiles: kVerification when a block does not check, kNotFound when there is no ledger.
 base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& context, StateFrom from);
 
+/// Runs reads that follow an act which is done. False, with a warning, when the node does not answer them:
+/// the act must not look as if it had failed, or it would be done a second time.
+bool read_after_act(const Context& context, const std::function<base::Outcome<void>()>& read);
+
 /// A state, and the blocks that it came from.
 struct ChainSource {
     std::unique_ptr<contracts::StateView> state;  ///< for kFiles with its evidence (evidence.hpp)

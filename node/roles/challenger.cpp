@@ -247,7 +247,7 @@ void Challenger::call_vouchers(const contracts::StateView& state, const Look& lo
 void Challenger::warn_of_stake(const Look& look, const std::string& what, base::Amount bond) {
     if (!poor_.insert({look.id.job, look.id.round, look.id.kind, look.id.number}).second) return;
     seams_.log.warn(claim_name(look.id) + " is false, and the free stake of this node does not reach to " +
-                    what + " (" + base::to_text(bond) + ")");
+                    what + " (" + base::to_text(bond) + "); add to it with: assay stake add");
 }
 
 std::vector<Challenger::Look*> Challenger::waiting_looks() {

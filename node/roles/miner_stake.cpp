@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "contracts/program/kept_bytes.hpp"
-#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
-#include "contracts/rules/market/leases.hpp"
+#include "contracts/rules/state/supply.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/room_to_keep.hpp"
+#include "node/roles/stake_needs.hpp"
 
 namespace assay::node {
 
@@ -17,59 +17,12 @@ namespace {
 
 using base::Amount;
 
-Amount sum_up(Amount one, Amount other) {
-    return one.plus(other).value_or(Amount::of(base::kAmountMax).value());
-}
-
-/// What an ask must be able to lock for a slot when the auction is held.
-Amount bond_at_cap(const contracts::StateView& state, const contracts::Job& job,
-                   const base::PublicKey& miner) {
-    return contracts::bond_at(state, contracts::params_of(state, job), job, miner, job.spec.market.max_price);
-}
-
-/// At what price a job may deal the member a slot; nothing: it leases its machines, and has no lot of this
-/// one.
-std::optional<Amount> price_to_come(const contracts::StateView& state, const contracts::Job& job,
-                                    const base::PublicKey& miner) {
-    if (!job.leases()) return job.auction.clearing_price;
-    std::optional<Amount> highest;
-    for (const contracts::Lease& lease : contracts::list_leases(state, job.id))
-        if (lease.node == miner) highest = std::max(highest.value_or(Amount{}), lease.price);
-    return highest;
-}
-
-/// What a job of which the miner is a member may lock for a slot, and has not locked.
-Amount still_to_lock(const contracts::StateView& state, const contracts::Job& job,
-                     const base::PublicKey& miner) {
-    const auto price = price_to_come(state, job, miner);
-    if (!price) return {};
-    const Amount bond = contracts::bond_at(state, contracts::params_of(state, job), job, miner, *price);
-    Amount locked;
-    contracts::for_each_claim_of(state, job.id, miner, contracts::ClaimKind::kSlot,
-                                 [&](const contracts::ClaimId& id) {
-                                     if (const auto claim = contracts::read_claim(state, id))
-                                         locked = sum_up(locked, claim->bond);
-                                     return locked < bond;
-                                 });
-    return locked < bond ? bond.minus(locked).value() : Amount();
-}
-
-/// What other jobs will want of the miner's free stake: those that it asked for or has a place in.
+/// What other jobs will want of the miner's free stake.
 Amount spoken_for(const contracts::StateView& state, const base::Hash256& beside,
                   const base::PublicKey& miner) {
     Amount all;
-    for (const base::Hash256& id : contracts::list_active_jobs(state)) {
-        const auto job = contracts::read_job(state, id);
-        if (id == beside || !job || contracts::is_over(job->phase)) continue;
-        const bool member = std::any_of(job->roster.begin(), job->roster.end(), [&](const auto& entry) {
-            return entry.node == miner && !entry.dropped;
-        });
-        const bool bidding =
-            job->phase == contracts::JobPhase::kAskCommit || job->phase == contracts::JobPhase::kAskReveal;
-        if (member) all = sum_up(all, still_to_lock(state, *job, miner));
-        if (bidding && contracts::read_ask(state, id, miner))
-            all = sum_up(all, bond_at_cap(state, *job, miner));
-    }
+    for (const StakeNeed& need : stake_needs(state, miner))
+        if (need.job != beside) all = contracts::saturating_sum(all, need.amount);
     return all;
 }
 
@@ -99,11 +52,12 @@ bool MinerRole::can_hold(const contracts::Job& job) {
     const Amount free = contracts::read_stake(state(), me()).free;
     const Amount others = spoken_for(state(), job.id, me());
     const Amount own = contracts::stake_to_ask(state(), contracts::params_of(state(), job), job, me());
-    if (sum_up(own, others) <= free) return true;
+    if (contracts::saturating_sum(own, others) <= free) return true;
     if (short_of_.insert(job.id).second) {
         log().warn("job " + job.id.brief() + " needs " + base::to_text(own) +
                    " of our stake for a slot; no ask: " + base::to_text(free) +
-                   " is free, and other jobs may lock " + base::to_text(others) + " of it");
+                   " is free, and other jobs may lock " + base::to_text(others) +
+                   " of it; add to it with: assay stake add");
     }
     return false;
 }
@@ -113,7 +67,7 @@ std::uint64_t MinerRole::most_kept(const contracts::Job& job) const {
     // It is dealt nothing below its ask.
     const Amount price = job.auction.clearing_price.is_zero() ? options_.ask : job.auction.clearing_price;
     const contracts::Stake stake = contracts::read_stake(state(), me());
-    const std::uint64_t whole = sum_up(stake.free, stake.bonded).units();
+    const std::uint64_t whole = contracts::saturating_sum(stake.free, stake.bonded).units();
     std::uint64_t claims = UINT64_MAX;
     for (const auto audited : {contracts::Audited::kAlways, contracts::Audited::kAtRate}) {
         const auto bond = contracts::slot_bond(params, job.spec, price, job.slot_work, audited);

@@ -43,7 +43,7 @@ bool MinerRole::covers_lot_deposit() {
     }
     if (!std::exchange(deposit_short_, true))
         log().warn("no lot is offered: a sealed one holds " + base::to_text(deposit) + " of our stake, and " +
-                   base::to_text(free) + " is free; deposit more with: assay miner register --stake AMOUNT");
+                   base::to_text(free) + " is free; add to it with: assay stake add AMOUNT");
     return false;
 }
 

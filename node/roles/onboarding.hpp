@@ -21,7 +21,7 @@ struct OnboardingWants {
     base::PublicKey node;
     contracts::Signature node_proof;  ///< prove_node_key(node key, owner, chain id)
     std::string endpoint;
-    base::Amount stake;  ///< free and bonded together; for a buyer the stake for its challenges, or none
+    base::Amount stake;  ///< deposited where there is none at all, and only then; zero: nothing is
 };
 
 using OfferHandler = std::function<void(const std::string& name, contracts::Payload payload)>;

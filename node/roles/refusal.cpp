@@ -14,7 +14,8 @@ std::string advice(const LedgerRefusal& refusal) {
         case Reason::kInsufficientBalance:
         case Reason::kUnknownSender:
             return "send money to the owner's account from another one: assay wallet send OWNER AMOUNT";
-        case Reason::kInsufficientStake: return "let the owner deposit stake for this node key";
+        case Reason::kInsufficientStake:
+            return "let the owner add stake to this node key: assay stake add AMOUNT";
         case Reason::kBudgetTooSmall:
             return "raise market.budget, or lower market.max_price; see: assay plan JOB.toml";
         case Reason::kTooManyJobs: return "submit it again when another job has ended: assay job list";

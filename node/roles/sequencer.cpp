@@ -34,8 +34,10 @@ bool SequencerRole::covers(const contracts::Job& job) {
     if (!bond) return false;
     if (*bond <= contracts::read_stake(state(), me()).free) return true;
     if (left_alone_.insert(job.id).second)
-        log().warn("job " + job.id.brief() + " asks members of its beacon to lock " + base::to_text(*bond) +
-                   "; this node's free stake does not cover that, and it opens no links there");
+        log().warn(
+            "job " + job.id.brief() + " asks members of its beacon to lock " + base::to_text(*bond) +
+            "; this node's free stake does not cover that, and it opens no links there; add to it with: "
+            "assay stake add");
     return false;
 }
 

@@ -365,7 +365,7 @@ private:
         if (free < deposit) {
             add(lacking("stake_too_small",
                         "a sealed lot holds " + base::to_text(deposit) + " of free stake, and there are " +
-                            base::to_text(free),
+                            base::to_text(free) + ": add to it with assay stake add",
                         deposit.units(), free.units(), "base units"));
         }
         add(plain("no_ask", "the miner offers no lot; " + next_.sealing_text()));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "contracts/program/names.hpp"
 #include "contracts/rules/escrow.hpp"
@@ -143,14 +142,17 @@ VerifierStatus verifier_status(const contracts::StateView& state, const base::Pu
 
 WalletView wallet_view(const contracts::StateView& state, const base::PublicKey& owner) {
     const contracts::Account account = contracts::read_account(state, owner);
-    WalletView view{.owner = owner, .balance = account.balance, .nonce = account.nonce};
-    std::set<base::PublicKey> nodes;  // one key may be both
-    for (const auto& [node, miner] : contracts::list_miners(state))
-        if (miner.owner == owner) nodes.insert(node);
-    for (const auto& [node, verifier] : contracts::list_verifiers(state))
-        if (verifier.owner == owner) nodes.insert(node);
-    for (const base::PublicKey& node : nodes) {
+    WalletView view{.owner = owner,
+                    .balance = account.balance,
+                    .nonce = account.nonce,
+                    .withdrawals = withdrawals_of(state, owner),
+                    .nodes = {}};
+    for (const WithdrawalView& one : view.withdrawals) view.unbonding.count += one.amount.units();
+    // Of buyers too, whose node keys back challenges without being of a role.
+    for (const auto& [node, key] : contracts::list_node_keys(state)) {
+        if (key.owner != owner) continue;
         const contracts::Stake stake = contracts::read_stake(state, node);
+        view.nodes.push_back({node, key.revoked, stake.free, stake.bonded});
         view.stake.count += stake.free.units();
         view.bonded.count += stake.bonded.units();
     }

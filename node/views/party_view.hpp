@@ -9,6 +9,7 @@
 
 #include "contracts/rules/tables.hpp"
 #include "node/views/json.hpp"
+#include "node/views/stake_view.hpp"
 
 namespace assay::node {
 
@@ -196,12 +197,30 @@ struct VerifierStatus {
     }
 };
 
+/// A node key of an owner.
+struct WalletNode {
+    base::PublicKey node;
+    bool revoked = false;
+    base::Amount stake, bonded;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("node", node);
+        visit("revoked", revoked);
+        visit("stake", stake);
+        visit("bonded", bonded);
+    }
+};
+
 /// Money of one owner, and where it is.
 struct WalletView {
     base::PublicKey owner;
     base::Amount balance;
     Units stake, bonded, escrow;  ///< of all its nodes, of all its jobs
+    Units unbonding;              ///< of `withdrawals`
     std::uint64_t nonce = 0;
+    std::vector<WithdrawalView> withdrawals;  ///< of all its nodes, in the order in which they are paid
+    std::vector<WalletNode> nodes;            ///< ascending by key
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -210,7 +229,10 @@ struct WalletView {
         visit("stake", stake);
         visit("bonded", bonded);
         visit("escrow", escrow);
+        visit("unbonding", unbonding);
         visit("nonce", nonce);
+        visit("withdrawals", withdrawals);
+        visit("nodes", nodes);
     }
 };
 

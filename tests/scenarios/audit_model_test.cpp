@@ -131,6 +131,7 @@ TEST_CASE(
     CHECK(model.last[0].code == 0);
     check_ok(model.last[1], 3, "node");
     CHECK(printed(model.last[1]).at("population") == 12);
+    for (const char* of_files : {"height", "anchored"}) CHECK(printed(model.last[1]).at(of_files).is_null());
     // Of newcomers the panels recomputed everything.
     CHECK(printed(model.last[1]).at("panels").at("recomputed") == 12);
 }
@@ -153,6 +154,10 @@ TEST_CASE("a home's files are enough for all of it, and scripts find what they r
     CHECK(audit.at("minutes_for_95").get<double>() > 0);
     CHECK(audit.at("evidence") == "local");
     CHECK(audit.at("tiles").at("arrays_recomputed") == 8);
+    // How far the ledger is vouched for, as the audit of the ledger says it.
+    const json ledger = printed(run({"audit", "ledger", "--home", fetched().home()}));
+    for (const char* same : {"height", "anchored"}) CHECK(audit.at(same) == ledger.at(same));
+    CHECK(audit.at("height") > 0);
     // The first round's model is the job's, too.
     check_ok(run({"audit", "model", fetched().model("first"), "--home", fetched().home(), "--minutes", "5"}),
              6, "home");

@@ -88,7 +88,7 @@ void add_bidding(Rows& rows) {
                               {kBadSpec, kBadEndpoint, kNotYours, kKeyRevoked, kTooManyJobs,
                                kInsufficientBalance, kAmountOverflow, kGainBoundTooHigh, kBudgetTooSmall});
     add<contracts::JobCancel>(rows, {ASSAY_FIELD(JobCancel, job)},
-                              "until the job ends; takes effect at the next round border",
+                              "until the job ends; takes effect once the running round is settled",
                               {kUnknownJob, kJobOver, kNotYours, kNotMember, kAlreadyDone});
     add<contracts::AskCommit>(rows, {ASSAY_FIELD(AskCommit, job), ASSAY_FIELD(AskCommit, seal)},
                               "job phase `ask_commit`",

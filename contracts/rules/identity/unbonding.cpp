@@ -35,4 +35,15 @@ std::optional<std::uint64_t> next_release(const StateView& state) {
     return height;
 }
 
+std::vector<std::pair<std::uint64_t, Unbonding>> list_unbonding(const StateView& state) {
+    std::vector<std::pair<std::uint64_t, Unbonding>> found;
+    const Bytes prefix = table_prefix(Table::kUnbonding);
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
+        ASSAY_CHECK(key.size() == 1 + 8 + 8);
+        found.emplace_back(number_in(key.subspan(1, 8)), stored<Unbonding>(value));
+        return true;
+    });
+    return found;
+}
+
 }  // namespace assay::contracts

@@ -90,6 +90,8 @@ public:
         if (!ledger.ok()) return base::failed(ledger.error());
         text_.ledger = "home";
         text_.end = end_text(*ledger);
+        text_.height = ledger->height;
+        text_.anchored = ledger->anchored;
         for (const auto& failure : ledger->failures) text_.failures.push_back({failure.where, failure.what});
         if (!ledger->ok()) return {};
         const auto job = contracts::read_job(ledger->state, certificate_.job);

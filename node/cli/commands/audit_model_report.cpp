@@ -141,6 +141,8 @@ void print_model_json(const Context& context, const ModelAuditText& text) {
     const ModelAuditReport& report = text.report;
     JsonFields body;
     body("ok", is_ok(text));
+    body("height", text.height);
+    body("anchored", text.anchored);
     body("at_fraction", fraction_of(kMainShare));
     body("confidence", report.segments.chances[0]);
     body("confidences", chances_of(report.segments));

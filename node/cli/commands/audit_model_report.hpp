@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct ModelAuditText {
     base::Hash256 initial_blob;   ///< first state that the job was given; zero: made from the seed
     std::string ledger = "none";  ///< the ledger that the certificate was compared with: home, node, both
     std::string end;              ///< where the home's ledger ends (end_text); empty: it was not read
+    std::optional<std::uint64_t> height;    ///< of the home's ledger; nothing: it was not read
+    std::optional<std::uint64_t> anchored;  ///< ledger::AuditReport::anchored
     SampleSource source = SampleSource::kLocal;
     base::Hash256 number;            ///< from which the sample was drawn
     std::vector<MetFault> failures;  ///< found before anything was drawn

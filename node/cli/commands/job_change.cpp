@@ -8,6 +8,7 @@
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
+#include "node/views/job_end_view.hpp"
 #include "node/views/json.hpp"
 #include "node/views/runway_view.hpp"
 
@@ -26,10 +27,11 @@ struct ChangeFlags {
     PassphraseFlags passphrase;
 };
 
-/// What a change comes to: the job as the ledger has it behind it.
+/// What a change comes to.
 struct Changed {
-    contracts::Job job;
+    base::Hash256 job;
     std::uint64_t height = 0;
+    std::optional<contracts::Job> now;  ///< behind the block; nothing where the node did not answer any more
 };
 
 Outcome<Changed> change(const Context& context, const ChangeFlags& flags, const std::string& what,
@@ -39,8 +41,12 @@ Outcome<Changed> change(const Context& context, const ChangeFlags& flags, const 
     ASSAY_ASSIGN(const auto sent,
                  submit_as_owner(context, flags.passphrase, flags.genesis, payload(job.id), what,
                                  "see the job with: assay job show " + job.id.brief()));
-    const auto now = contracts::read_job(*state, job.id);
-    return Changed{now.value_or(job), sent.reply.height};
+    Changed done{job.id, sent.reply.height, {}};
+    (void)read_after_act(context, [&]() -> Outcome<void> {
+        done.now = contracts::read_job(*state, job.id);
+        return {};
+    });
+    return done;
 }
 
 Outcome<void> top_up(const Context& context, const ChangeFlags& flags) {
@@ -51,20 +57,28 @@ Outcome<void> top_up(const Context& context, const ChangeFlags& flags) {
     ASSAY_ASSIGN(const Changed done, change(context, flags, "the top-up", [&](const base::Hash256& job) {
                      return contracts::JobTopUp{.job = job, .amount = *amount};
                  }));
-    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
-    const auto runway = runway_view(*state, done.job);
+    std::optional<base::Amount> budget;
+    std::optional<RunwayView> runway;
+    (void)read_after_act(context, [&]() -> Outcome<void> {
+        if (!done.now) return {};
+        budget = done.now->whole_budget();
+        ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+        runway = runway_view(*state, *done.now);
+        return {};
+    });
     if (context.json()) {
         JsonFields body;
-        body("job", done.job.id);
+        body("job", done.job);
         body("amount", *amount);
-        body("budget", done.job.whole_budget());
+        body("budget", budget);
         body("runway", runway);
         body("height", done.height);
         context.print_json("assay.job.topup/v1", body.take());
         return {};
     }
-    context.out << "job " << done.job.id.brief() << " has " << base::to_text(*amount)
-                << " more: " << base::to_text(done.job.whole_budget()) << " in all\n";
+    context.out << "job " << done.job.brief() << " has " << base::to_text(*amount) << " more";
+    if (budget) context.out << ": " << base::to_text(*budget) << " in all";
+    context.out << '\n';
     if (runway) context.out << "the escrow " << runway->text() << '\n';
     return {};
 }
@@ -73,17 +87,23 @@ Outcome<void> extend(const Context& context, const ChangeFlags& flags) {
     ASSAY_ASSIGN(const Changed done, change(context, flags, "the extension", [&](const base::Hash256& job) {
                      return contracts::JobExtend{.job = job, .blocks = flags.blocks};
                  }));
+    std::optional<std::uint64_t> deadline;
+    if (done.now) deadline = done.now->current_deadline();
     if (context.json()) {
         JsonFields body;
-        body("job", done.job.id);
+        body("job", done.job);
         body("blocks", flags.blocks);
-        body("deadline", done.job.current_deadline());
+        body("deadline", deadline);
         body("height", done.height);
         context.print_json("assay.job.extend/v1", body.take());
         return {};
     }
-    context.out << "job " << done.job.id.brief() << " begins rounds before block "
-                << done.job.current_deadline() << "; block " << done.height << " says so\n";
+    context.out << "job " << done.job.brief() << " begins rounds ";
+    if (deadline)
+        context.out << "before block " << *deadline;
+    else
+        context.out << "for " << flags.blocks << " blocks longer";
+    context.out << "; block " << done.height << " says so\n";
     return {};
 }
 
@@ -107,15 +127,21 @@ Outcome<void> cancel(const Context& context, const ChangeFlags& flags) {
     ASSAY_ASSIGN(const Changed done, change(context, flags, "the cancellation", [](const base::Hash256& job) {
                      return contracts::JobCancel{.job = job};
                  }));
+    std::optional<JobEndView> end;
+    (void)read_after_act(context, [&]() -> Outcome<void> {
+        ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+        end = job_end_view(*state, done.job);
+        return {};
+    });
     if (context.json()) {
         JsonFields cancelled;
-        cancelled("job", done.job.id);
+        cancelled("job", done.job);
         cancelled("height", done.height);
+        cancelled("end", end);
         context.print_json("assay.job.cancel/v1", cancelled.take());
         return {};
     }
-    context.out << "job " << done.job.id.brief()
-                << " ends at the next round border; what is not spent comes back\n";
+    context.out << (end ? end->text() : "job " + done.job.brief() + " is cancelled") << '\n';
     return {};
 }
 
@@ -128,8 +154,9 @@ void add_job_change_commands(CLI::App& app, Context& context) {
                              context, [&context, flags] { return top_up(context, *flags); });
     CLI::App& extending = verb(job, "extend", "Let a job begin rounds for some blocks longer", context,
                                [&context, flags] { return extend(context, *flags); });
-    CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back",
-                                context, [&context, flags] { return cancel(context, *flags); });
+    CLI::App& cancelling =
+        verb(job, "cancel", "End a job once the round that runs is settled; what is not spent comes back",
+             context, [&context, flags] { return cancel(context, *flags); });
     for (CLI::App* command : {&topping, &extending, &cancelling}) {
         command->add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
         command->add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
@@ -138,7 +165,7 @@ void add_job_change_commands(CLI::App& app, Context& context) {
     cancelling.add_flag("--burn-deposit", flags->burn_deposit,
                         "Also while a bid of the job is sealed, whose deposit is then burned");
     topping.add_option("amount", flags->amount, "12.5 tokens, or 12500000u base units")->required();
-    extending.add_option("blocks", flags->blocks, "Heights by which the deadline comes later")->required();
+    extending.add_option("blocks", flags->blocks, "Blocks by which the deadline comes later")->required();
 }
 
 }  // namespace assay::node

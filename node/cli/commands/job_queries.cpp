@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "node/audit/job_plan.hpp"
+#include "node/cli/block_time.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/plan_forecast.hpp"
 #include "node/cli/state_source.hpp"
@@ -58,13 +59,13 @@ struct LongestDispute {
     }
 };
 
-LongestDispute longest_dispute(const ChainSource& chain, const contracts::Job& job) {
+LongestDispute longest_dispute(const ChainSource& chain, const contracts::Job& job,
+                               const std::optional<double>& pace) {
     const base::Amount cap = job.spec.market.max_price;
     const base::Amount price = job.auction.clearing_price.is_zero() ? cap : job.auction.clearing_price;
     LongestDispute found{
         plan_dispute(job.spec, contracts::params_of(*chain.state, job), price, job.slot_work), std::nullopt};
-    if (const auto pace = block_pace_ms(chain))
-        found.hours = *pace * static_cast<double>(found.planned.heights) / 3'600'000;
+    found.hours = hours_of(found.planned.heights, pace);
     return found;
 }
 
@@ -173,6 +174,27 @@ void print_disputes(const Context& context, const std::vector<DisputeRow>& rows)
     table.print(context.out);
 }
 
+/// The time until no further round begins.
+struct DeadlineView {
+    std::uint64_t height = 0;                  ///< of the state
+    std::optional<std::uint64_t> blocks_left;  ///< nothing for a job that is over
+    std::optional<double> hours_left;          ///< at the pace of the last blocks
+};
+
+DeadlineView deadline_view(const ChainSource& chain, const JobView& job, const std::optional<double>& pace) {
+    DeadlineView view{.height = chain.height, .blocks_left = {}, .hours_left = {}};
+    if (contracts::is_over(job.summary.phase)) return view;
+    view.blocks_left = blocks_to(chain.height, job.deadline);
+    view.hours_left = hours_of(*view.blocks_left, pace);
+    return view;
+}
+
+std::string deadline_text(const JobView& job, const DeadlineView& view, const std::optional<double>& pace) {
+    const std::string text = "block " + std::to_string(job.deadline);
+    if (!view.blocks_left) return text;
+    return text + (*view.blocks_left == 0 ? ", passed" : ", in " + blocks_text(*view.blocks_left, pace));
+}
+
 std::string budget_text(const JobView& job) {
     if (job.topped_up.is_zero()) return base::to_text(job.budget);
     return base::to_text(job.budget) + " and " + base::to_text(job.topped_up) + " topped up";
@@ -187,12 +209,17 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                  open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
     ASSAY_ASSIGN(const contracts::Job found, find_job(*chain.state, flags.job));
     const JobView job = job_view(*chain.state, found);
-    const LongestDispute longest = longest_dispute(chain, found);
+    const auto pace = block_pace_ms(chain);
+    const LongestDispute longest = longest_dispute(chain, found, pace);
+    const DeadlineView deadline = deadline_view(chain, job, pace);
     const PlannedKeeping keeping = plan_keeping(found.spec, contracts::params_of(*chain.state, found));
     const std::vector<DisputeRow> disputes = disputes_of(chain, found, context.json());
     ASSAY_ASSIGN(const auto outcome, prediction_outcome(context.home(), *chain.state, found));
     if (context.json()) {
         Json body = json_of(job);
+        body["height"] = deadline.height;
+        body["blocks_left"] = json_of(deadline.blocks_left);
+        body["hours_left"] = json_of(deadline.hours_left);
         body["kept_bytes"] = json_of(keeping);
         body["longest_dispute"] = json_of(longest);
         body["disputes"] = json_of(disputes);
@@ -204,7 +231,8 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         {"job", job.summary.id.hex()},
         {"name", job.summary.name},
         {"buyer", job.member ? job.buyer.hex() + ", for its member " + job.member->hex() : job.buyer.hex()},
-        {"deadline", "block " + std::to_string(job.deadline)},
+        {"height", "block " + std::to_string(deadline.height)},
+        {"deadline", deadline_text(job, deadline, pace)},
         {"phase", std::string(job.summary.state())},
         {"rounds", rounds_text(job.summary)},
         {"slots", std::to_string(job.slots)},

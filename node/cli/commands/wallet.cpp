@@ -40,6 +40,15 @@ Outcome<base::PublicKey> wallet_of(const Context& context, const WalletFlags& fl
 
 std::string money(Units units) { return base::to_text(Amount::of(units.count).value_or(Amount{})); }
 
+/// The sum, and when its first part arrives.
+std::string withdrawals_text(const WalletView& wallet) {
+    std::string text = money(wallet.unbonding);
+    if (wallet.withdrawals.empty()) return text;
+    const WithdrawalView& first = wallet.withdrawals.front();
+    return text + (wallet.withdrawals.size() == 1 ? ", paid" : ", of which " + base::to_text(first.amount)) +
+           " in block " + std::to_string(first.block);
+}
+
 Outcome<void> show_wallet(const Context& context, const WalletFlags& flags) {
     ASSAY_ASSIGN(const auto owner, wallet_of(context, flags));
     ASSAY_ASSIGN(const auto state, open_state(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
@@ -48,11 +57,17 @@ Outcome<void> show_wallet(const Context& context, const WalletFlags& flags) {
         context.print_json("assay.wallet.show/v1", json_of(wallet));
         return {};
     }
-    print_fields(context.out, {{"owner", owner.hex()},
-                               {"balance", base::to_text(wallet.balance)},
-                               {"free stake", money(wallet.stake)},
-                               {"bonded", money(wallet.bonded)},
-                               {"in escrow", money(wallet.escrow)}});
+    std::vector<std::pair<std::string, std::string>> fields = {{"owner", owner.hex()},
+                                                               {"balance", base::to_text(wallet.balance)},
+                                                               {"free stake", money(wallet.stake)},
+                                                               {"bonded", money(wallet.bonded)},
+                                                               {"unbonding", withdrawals_text(wallet)},
+                                                               {"in escrow", money(wallet.escrow)}};
+    for (const WalletNode& node : wallet.nodes)
+        fields.emplace_back("node key", node.node.hex() + (node.revoked ? "  revoked" : "") + "  " +
+                                            base::to_text(node.stake) + " free, " +
+                                            base::to_text(node.bonded) + " bonded");
+    print_fields(context.out, fields);
     return {};
 }
 
@@ -133,7 +148,7 @@ Outcome<void> report(const Context& context, const WalletFlags& flags) {
 void add_wallet_commands(CLI::App& app, Context& context) {
     CLI::App& wallet = noun(app, "wallet", "Balances, holds, transfers");
     const auto flags = std::make_shared<WalletFlags>();
-    CLI::App& shown = verb(wallet, "show", "Balance, stake, bonds and escrow of an owner", context,
+    CLI::App& shown = verb(wallet, "show", "Balance, stake, bonds, escrow and node keys of an owner", context,
                            [&context, flags] { return show_wallet(context, *flags); });
     CLI::App& reported =
         verb(wallet, "report", "What jobs cost: accepted work, audits, merges, fees; lost work at zero",

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an owner's command does when the ledger node takes what it signed and does not say so.
-#include <atomic>
-#include <functional>
-#include <mutex>
 #include <thread>
 
 #include "node/cli/context.hpp"
 #include "node/cli/owner_transaction.hpp"
-#include "node/rpc/server.hpp"
 #include "tests/node/cli/served_chain.hpp"
+#include "tests/node/cli/silent_node.hpp"
 
 namespace assay::test {
 namespace {
@@ -16,53 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using base::ByteView;
 using node::SubmitReply;
-
-/// A node before a ledger node: all answers are that node's, but those to submissions are the test's.
-class SilentNode final : public node::LedgerService {
-public:
-    /// What becomes of the `count`th submission, from 1 on.
-    using Submit = std::function<base::Outcome<SubmitReply>(int count, ByteView transaction)>;
-
-    explicit SilentNode(const std::string& behind)
-        : behind_(node::connect_ledger({.address = behind, .deadline = 30s}).value()),
-          server_(node::serve_ledger(*this, {}).value()) {}
-    ~SilentNode() override { server_->stop(); }
-    [[nodiscard]] std::string address() const { return server_->address(); }
-    void on_submit(Submit submit) {
-        submissions_ = 0;
-        submit_ = std::move(submit);
-    }
-    [[nodiscard]] int submissions() const { return submissions_; }
-    base::Outcome<SubmitReply> execute(ByteView transaction) { return behind_->submit(transaction); }
-
-    base::Outcome<SubmitReply> submit(ByteView transaction) override {
-        return submit_(++submissions_, transaction);
-    }
-    base::Outcome<node::StateValue> get(ByteView key) override { return behind_->get(key); }
-    base::Outcome<node::StatePage> scan(const node::ScanRequest& request) override {
-        return behind_->scan(request);
-    }
-    base::Outcome<base::Bytes> block(std::uint64_t height) override { return behind_->block(height); }
-    base::Outcome<node::LedgerStatus> status() override { return behind_->status(); }
-    base::Outcome<void> subscribe(std::uint64_t from, std::stop_token stop,
-                                  const node::BlockHandler& handler) override {
-        return behind_->subscribe(from, std::move(stop), handler);
-    }
-
-private:
-    std::unique_ptr<node::LedgerService> behind_;
-    std::atomic<int> submissions_ = 0;
-    Submit submit_;
-    std::unique_ptr<node::RpcServer> server_;
-};
-
-base::Failed<base::Error> broken_off() {
-    return base::fail(base::ErrorKind::kUnreachable, "the ledger node is stopping");
-}
-
-SubmitReply refused_for(contracts::Reason reason) {
-    return {false, static_cast<std::uint32_t>(reason), std::string(contracts::to_text(reason)), 0, {}};
-}
 
 struct Payers {
     Payers() {
