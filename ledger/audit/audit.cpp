@@ -2,6 +2,7 @@
 #include "ledger/audit/audit.hpp"
 
 #include "ledger/application/execute.hpp"
+#include "ledger/audit/evidence.hpp"
 #include "ledger/store/block_log.hpp"
 #include "ledger/store/certificate.hpp"
 #include "ledger/store/header_time.hpp"
@@ -163,7 +164,8 @@ Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string
     auto genesis_file = open_read_only(layout.genesis);
     if (!genesis_file)
         return fail(ErrorKind::kNotFound, "there is no ledger in " + home,
-                    "give the home directory of a node");
+                    "give a home that has one, or fetch it: assay ledger fetch --home " + home +
+                        " --node HOST:PORT --genesis FILE");
     ASSAY_ASSIGN(const std::uint64_t genesis_size, (*genesis_file)->size());
     ASSAY_ASSIGN(const Bytes genesis_bytes, (*genesis_file)->read(0, static_cast<std::size_t>(genesis_size)));
 
@@ -179,7 +181,7 @@ Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string
     }
     report.chain_id = genesis->chain_id;
     report.genesis = report.tip = genesis->hash();
-    ASSAY_ASSIGN(const auto file, open_read_only(layout.log));
+    ASSAY_ASSIGN(const auto file, open_blocks(home));
     ASSAY_ASSIGN(report.bytes, file->size());
     ASSAY_ASSIGN(const Bytes header, file->read(0, kLogHeaderSize));
     if (header != log_header(report.genesis)) {

@@ -18,6 +18,8 @@ using base::fail;
 
 namespace {
 
+constexpr const char* kCheckLedger = "check the whole ledger: assay audit ledger";
+
 // The block's transaction with this id; nothing when it holds none.
 const Bytes* find_transaction(const Block& block, const Hash256& id) {
     for (const Bytes& bytes : block.transactions) {
@@ -35,7 +37,8 @@ Outcome<void> recover_from(const Block& block, const std::vector<contracts::Evid
         if (!record) {
             return fail(ErrorKind::kVerification,
                         "block " + std::to_string(evidence.place.height) + " does not hold the message " +
-                            evidence.place.transaction.hex() + " that the state names");
+                            evidence.place.transaction.hex() + " that the state names",
+                        kCheckLedger);
         }
         state.put(evidence.key, *std::move(record));
     }
@@ -62,7 +65,8 @@ public:
 
 private:
     static base::Failed<base::Error> damaged(std::uint64_t height) {
-        return fail(ErrorKind::kVerification, "block " + std::to_string(height) + " cannot be read");
+        return fail(ErrorKind::kVerification, "block " + std::to_string(height) + " cannot be read",
+                    kCheckLedger);
     }
 
     const LogFile& file_;
@@ -100,8 +104,16 @@ Outcome<void> recover_evidence(contracts::MemoryState& state, const std::string&
     return recover_evidence(state, read);
 }
 
+Outcome<std::unique_ptr<LogFile>> open_blocks(const std::string& home) {
+    const std::string log = Layout(home).log;
+    auto file = open_read_only(log);
+    if (file || file.error().kind != ErrorKind::kNotFound) return file;
+    return fail(ErrorKind::kNotFound, "the home " + home + " has no blocks: there is no file " + log,
+                "fetch them: assay ledger fetch --home " + home + " --node HOST:PORT");
+}
+
 Outcome<BlockReader> block_reader(const std::string& home) {
-    ASSAY_ASSIGN(auto file, open_read_only(Layout(home).log));
+    ASSAY_ASSIGN(auto file, open_blocks(home));
     const std::shared_ptr<const LogFile> held = std::move(file);
     const auto reader = std::make_shared<LogReader>(*held);
     return BlockReader([held, reader](std::uint64_t height) { return reader->read(height); });

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/state.hpp"
 #include "ledger/store/block.hpp"
+#include "ledger/store/disk.hpp"
 
 namespace assay::ledger {
 
@@ -27,6 +29,10 @@ Outcome<void> recover_evidence(contracts::MemoryState& state, const BlockReader&
 
 /// The same from the log of the ledger in `home`. Fails with kNotFound when there is none.
 Outcome<void> recover_evidence(contracts::MemoryState& state, const std::string& home);
+
+/// Opens the block log of the ledger in `home`. Fails with kNotFound when the home has no blocks; the fix
+/// says how to fetch them.
+Outcome<std::unique_ptr<LogFile>> open_blocks(const std::string& home);
 
 /// Reads the blocks of the ledger in `home`. Fails with kNotFound when there is none.
 Outcome<BlockReader> block_reader(const std::string& home);

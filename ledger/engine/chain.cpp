@@ -94,15 +94,21 @@ Outcome<void> Chain::begin() {
 Outcome<void> Chain::replay() {
     while (height() < log_->height()) {
         ASSAY_ASSIGN(const Block block, log_->read(height() + 1));
-        ASSAY_TRY(check_block(block, genesis_.chain_id, height() + 1, tip(), genesis_.validators));
-        ASSAY_TRY(check_header_time(block.header, genesis_, time_ms()));
-        const auto executed = application_->execute({block.header.height, block.transactions});
-        if (!executed) return not_made_again(executed.error());
-        const auto same = check_roots(block.header, executed->results_root, executed->app_hash);
-        if (!same) return not_made_again(same.error());
+        ASSAY_TRY(check_next(block));
+        if (const auto same = execute_next(block); !same) return not_made_again(same.error());
         ASSAY_TRY(application_->commit(block.header.hash(), block.header.time_ms));
     }
     return {};
+}
+
+Outcome<void> Chain::check_next(const Block& block) const {
+    ASSAY_TRY(check_block(block, genesis_.chain_id, height() + 1, tip(), genesis_.validators));
+    return check_header_time(block.header, genesis_, time_ms());
+}
+
+Outcome<void> Chain::execute_next(const Block& block) {
+    ASSAY_ASSIGN(const Executed executed, application_->execute({block.header.height, block.transactions}));
+    return check_roots(block.header, executed.results_root, executed.app_hash);
 }
 
 Outcome<Block> Chain::block(std::uint64_t height) const {
@@ -151,12 +157,29 @@ Block Chain::sign(std::vector<Bytes> transactions, const Executed& executed, std
     return block;
 }
 
+namespace {
+base::Failed<base::Error> stopped_before() {
+    return fail(ErrorKind::kFailure, "the ledger stopped after an earlier failure",
+                "start the node again: it keeps every acknowledged block");
+}
+}  // namespace
+
+Outcome<void> Chain::adopt(const Block& block) {
+    if (stopped_) return stopped_before();
+    ASSAY_TRY(check_next(block));
+    ASSAY_TRY(execute_next(block));
+    if (auto logged = log_->append(block); !logged) {
+        if (log_->stopped()) return stop(logged.error());
+        return base::failed(logged.error());
+    }
+    auto done = application_->commit(block.header.hash(), block.header.time_ms);
+    if (!done) return stop(done.error());
+    return {};
+}
+
 Outcome<Appended> Chain::append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,
                                 const base::SecretKey& key, const ProposalLimits& limits) {
-    if (stopped_) {
-        return fail(ErrorKind::kFailure, "the ledger stopped after an earlier failure",
-                    "start the node again: it keeps every acknowledged block");
-    }
+    if (stopped_) return stopped_before();
     ASSAY_CHECK(key.public_key() == sequencer());
     Header wanted;
     wanted.height = height() + 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chain makes and keeps the blocks of one validator, for the embedded engine, tests and benches. It keeps the
-// block log, signs headers, and drives the application through every block. It is the only writer of a
-// ledger's files. One strand; no threads, no clock.
+// Chain makes and keeps the blocks of one validator, for the embedded engine, tests and benches, and keeps
+// those that another node made, for whoever fetches a ledger. It keeps the block log, signs headers, and
+// drives the application through every block. It is the only writer of a ledger's files. One strand; no
+// threads, no clock.
 #pragma once
 
 #include <memory>
@@ -74,6 +75,11 @@ public:
     Outcome<Appended> append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,
                              const base::SecretKey& key, const ProposalLimits& limits = {});
 
+    /// Takes the next block as its validator made it: checks all that a follower checks (check_block, header
+    /// time, the rules, both roots) and returns when it is durable. kVerification when it does not follow the
+    /// tip; the error names the block. stopped() and repeated calls are as for append().
+    Outcome<void> adopt(const Block& block);
+
     [[nodiscard]] bool stopped() const { return stopped_; }
     /// What open() had to repair, one sentence each.
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -84,6 +90,10 @@ private:
     Outcome<void> discard_index(const StateMachine& machine);
     Outcome<void> begin();
     Outcome<void> replay();
+    /// What a block's header and certificate say, against the tip.
+    [[nodiscard]] Outcome<void> check_next(const Block& block) const;
+    /// Executes a block that was checked and compares its roots. Stores nothing.
+    Outcome<void> execute_next(const Block& block);
     [[nodiscard]] Block sign(std::vector<Bytes> transactions, const Executed& executed, std::uint64_t time_ms,
                              const base::SecretKey& key) const;
     base::Failed<base::Error> stop(const base::Error& cause);

@@ -86,7 +86,10 @@ private:
 Outcome<std::unique_ptr<LogFile>> open_file(const std::string& path, int flags) {
     const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
     if (descriptor < 0) {
-        if (errno == ENOENT) return fail(ErrorKind::kNotFound, "there is no file " + path);
+        if (errno == ENOENT) {
+            return fail(ErrorKind::kNotFound, "there is no file " + path,
+                        "give the path of one that is there");
+        }
         return system_failure("open", path, errno);
     }
     return std::unique_ptr<LogFile>(std::make_unique<PosixLogFile>(descriptor, path));

@@ -24,14 +24,29 @@ namespace {
 
 using SlotFiles = std::vector<frames::SharedDescriptor>;
 
-base::Outcome<std::filesystem::path> blob_path(const BlobStore& blobs, const BlobId& id, const char* what) {
-    auto path = blobs.path(id);
-    if (!path.ok() && path.error().kind == ErrorKind::kNotFound) {
-        return fail(ErrorKind::kNotFound, std::string("the blob store lacks ") + what + " (" + id.hex() + ")",
-                    "fetch it from the buyer or a verifier while they serve it; without the bytes a payout's "
-                    "proof still checks, its replay does not");
+/// The bytes of a replay: those of the store, and what others bring into it.
+struct ReplayBlobs {
+    const BlobStore& store;
+    const BringBlob& bring;
+};
+
+base::Outcome<std::filesystem::path> blob_path(const ReplayBlobs& blobs, const BlobId& id, const char* what) {
+    auto path = blobs.store.path(id);
+    if (path.ok() || path.error().kind != ErrorKind::kNotFound) return path;
+    const std::string lacking = std::string("the blob store lacks ") + what + " (" + id.hex() + ")";
+    if (!blobs.bring) {
+        return fail(
+            ErrorKind::kNotFound, lacking,
+            "fetch what is missing with --fetch while the buyer or a verifier serves it, or copy it "
+            "from a verifier's home; without the bytes a payout's proof still checks, its replay does "
+            "not");
     }
-    return path;
+    const auto brought = blobs.bring(id);
+    if (!brought) {
+        const base::Error& why = brought.error();
+        return fail(why.kind, lacking + ", and it could not be fetched: " + why.what, why.fix);
+    }
+    return blobs.store.path(id);
 }
 
 /// Sends one request and waits for its last frame.
@@ -58,7 +73,7 @@ base::Outcome<WorkerEvent> ask(WorkerClient& worker, frames::Message message,
     return std::move(*last);
 }
 
-base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const BlobStore& blobs,
+base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const ReplayBlobs& blobs,
                                                    const program::JobSpec& spec,
                                                    const contracts::Round& round) {
     frames::SharedDescriptor file;
@@ -86,7 +101,7 @@ base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const B
 }
 
 /// A slot's state, or some arrays of it, from the store: its head first.
-base::Outcome<SlotFiles> slot_files(const BlobStore& blobs, const program::JobSpec& spec, const BlobId& id,
+base::Outcome<SlotFiles> slot_files(const ReplayBlobs& blobs, const program::JobSpec& spec, const BlobId& id,
                                     std::span<const program::StateArray> arrays, const std::string& what) {
     ASSAY_ASSIGN(const auto path, blob_path(blobs, id, what.c_str()));
     ASSAY_ASSIGN(auto head_file, worker::open_file(path.string()));
@@ -112,7 +127,7 @@ base::Outcome<SlotFiles> slot_files(const BlobStore& blobs, const program::JobSp
 /// which the slot went on with nothing.
 class CarriedStates {
 public:
-    CarriedStates(WorkerClient& worker, const contracts::StateView& state, const BlobStore& blobs,
+    CarriedStates(WorkerClient& worker, const contracts::StateView& state, const ReplayBlobs& blobs,
                   const contracts::Job& job)
         : worker_(worker), state_(state), blobs_(blobs), job_(job) {}
 
@@ -167,14 +182,14 @@ private:
 
     WorkerClient& worker_;
     const contracts::StateView& state_;
-    const BlobStore& blobs_;
+    ReplayBlobs blobs_;
     const contracts::Job& job_;
 };
 
 class RoundReplay {
 public:
-    RoundReplay(WorkerClient& worker, const BlobStore& blobs, const contracts::Job& job, std::uint32_t round,
-                StateFile base, const CarriedStates& carried_states)
+    RoundReplay(WorkerClient& worker, const ReplayBlobs& blobs, const contracts::Job& job,
+                std::uint32_t round, StateFile base, const CarriedStates& carried_states)
         : worker_(worker),
           blobs_(blobs),
           job_(job),
@@ -184,7 +199,9 @@ public:
 
     base::Outcome<SlotReplay> run(const contracts::SlotRound& slot, const contracts::Reveal& reveal,
                                   const contracts::CarriedIn& carried, const ClaimSince& since,
-                                  const std::optional<std::uint32_t>& segment) {
+                                  const std::optional<std::uint32_t>& segment,
+                                  const std::optional<contracts::Serve>& serve) {
+        served_ = serve ? serve->starts : std::vector<contracts::RunStart>();
         SlotReplay result;
         result.slot = slot.slot;
         result.miner = slot.miner;
@@ -251,13 +268,22 @@ private:
         return unknown(unit, std::move(why));
     }
 
-    /// Goes on from the state that the miner claims before `unit`, where the store holds one with that root.
+    /// The head of a state with this root: one in the store, or one that the miner named when it served the
+    /// slot.
+    std::optional<BlobId> head_with(const base::Hash256& root) {
+        if (const auto head = heads().find(root); head != heads().end()) return head->second;
+        for (const contracts::RunStart& start : served_)
+            if (start.root == root) return start.blob;
+        return std::nullopt;
+    }
+
+    /// Goes on from the state that the miner claims before `unit`, where one with that root is at hand.
     bool take_claimed(const contracts::Reveal& reveal, std::uint32_t unit) {
         const base::Hash256& root = reveal.trace.boundaries[unit];
-        const auto head = heads().find(root);
-        if (head == heads().end()) return false;
-        auto files = slot_files(blobs_, job_.spec, head->second,
-                                program::RoundPlan(job_.spec).start(unit).arrays, "the state at a boundary");
+        const auto head = head_with(root);
+        if (!head) return false;
+        auto files = slot_files(blobs_, job_.spec, *head, program::RoundPlan(job_.spec).start(unit).arrays,
+                                "the state at a boundary");
         if (!files) return false;
         end_ = {};
         end_.files = *std::move(files);
@@ -269,9 +295,9 @@ private:
     const std::map<base::Hash256, BlobId>& heads() {
         if (heads_) return *heads_;
         heads_.emplace();
-        for (const BlobInfo& blob : blobs_.list()) {
+        for (const BlobInfo& blob : blobs_.store.list()) {
             if (blob.size > program::kMaxHeadBytes) continue;
-            const auto bytes = blobs_.read(blob.id);
+            const auto bytes = blobs_.store.read(blob.id);
             if (!bytes.ok()) continue;
             const auto head = program::decode_state_head(*bytes);
             if (head.ok()) heads_->emplace(program::state_root(program::roots_of(*head)), blob.id);
@@ -328,12 +354,13 @@ private:
     }
 
     WorkerClient& worker_;
-    const BlobStore& blobs_;
+    ReplayBlobs blobs_;
     const contracts::Job& job_;
     std::uint32_t round_;
     StateFile base_;
     CarriedStates carried_states_;
-    contracts::CarriedIn carried_;  ///< of the slot at hand
+    contracts::CarriedIn carried_;             ///< of the slot at hand
+    std::vector<contracts::RunStart> served_;  ///< of the slot at hand, as long as the ledger has it
     std::optional<std::map<base::Hash256, BlobId>> heads_;
     /// Where the replay of the slot at hand stands.
     struct End {
@@ -363,7 +390,8 @@ ClaimSince since_settlement(const contracts::StateView& state, const contracts::
 }  // namespace
 
 base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const contracts::StateView& state,
-                                                    const BlobStore& blobs, const ReplayRequest& request) {
+                                                    const BlobStore& store, const ReplayRequest& request) {
+    const ReplayBlobs blobs{store, request.bring};
     const auto job = contracts::read_job(state, request.job);
     if (!job) return fail(ErrorKind::kNotFound, "no job " + request.job.hex() + " on this ledger");
     const auto round = contracts::read_round(state, request.job, request.round);
@@ -374,8 +402,11 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     }
     const program::RoundPlan plan(job->spec);
     if (request.segment && *request.segment >= plan.units()) {
-        return fail(ErrorKind::kNotFound, "a round has segments 0 to " + std::to_string(plan.segments() - 1) +
-                                              " and finalise, " + std::to_string(plan.finalise()));
+        return fail(ErrorKind::kNotFound,
+                    "a round of this job has no segment " + std::to_string(*request.segment),
+                    "give one of 0 to " + std::to_string(plan.segments() - 1) + ", or " +
+                        std::to_string(plan.finalise()) +
+                        ", finalise; without --segment the whole round is replayed");
     }
     ASSAY_ASSIGN(const auto train, blob_path(blobs, job->spec.data.train, "the training tokens"));
     ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));
@@ -395,7 +426,8 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
         ASSAY_ASSIGN(
             SlotReplay result,
             replay.run(slot, *reveal, contracts::carried_in(state, job->id, request.round, slot.slot),
-                       since_settlement(state, *job, claim, games), request.segment));
+                       since_settlement(state, *job, claim, games), request.segment,
+                       contracts::read_serve(state, request.job, request.round, slot.slot)));
         replays.push_back(std::move(result));
     }
     if (!known) {

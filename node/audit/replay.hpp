@@ -15,11 +15,16 @@
 
 namespace assay::node {
 
+/// Brings a blob that the store lacks into it, verified. kNotFound or kUnreachable when nobody gives it,
+/// kFailure when this machine cannot keep it; never kVerification, which would be a word about the round.
+using BringBlob = std::function<base::Outcome<void>(const BlobId& id)>;
+
 struct ReplayRequest {
     base::Hash256 job;
     std::uint32_t round = 0;
     std::optional<base::PublicKey> miner;  ///< nothing: every miner of the round
     std::optional<std::uint32_t> segment;  ///< nothing: all segments, and finalise
+    BringBlob bring = {};                  ///< null: what the store lacks is lacking
 };
 
 /// The result of one unit.
@@ -86,8 +91,9 @@ void judge(SlotReplay& replay, const contracts::SlotRound& recorded, const Claim
 
 /// Recomputes every revealed slot that the request names; leaves out slots whose miner revealed nothing.
 /// kNotFound when there is no such job, round or miner, or when the data or the base state is not in the
-/// store (the error names its id and what it holds). kVerification for a base state that is not the one that
-/// the ledger names.
+/// store and nobody brings it (the error names its id and what it holds; with the kind of
+/// ReplayRequest::bring where that fails). kVerification for a base state that is not the one that the ledger
+/// names.
 base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const contracts::StateView& state,
                                                     const BlobStore& blobs, const ReplayRequest& request);
 

@@ -59,6 +59,7 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_model_file_commands(app, context);
     add_plan_command(app, context);
     add_sim_commands(app, context);
+    add_ledger_commands(app, context);
     add_audit_ledger_command(app, context);
     add_audit_payouts_command(app, context);
     add_audit_dispute_command(app, context);

@@ -49,6 +49,7 @@ void add_payout_commands(CLI::App& app, Context& context);
 void add_model_file_commands(CLI::App& app, Context& context);
 void add_plan_command(CLI::App& app, Context& context);
 void add_sim_commands(CLI::App& app, Context& context);
+void add_ledger_commands(CLI::App& app, Context& context);
 void add_audit_ledger_command(CLI::App& app, Context& context);
 void add_audit_model_command(CLI::App& app, Context& context);
 void add_audit_payouts_command(CLI::App& app, Context& context);

@@ -11,12 +11,11 @@
 
 namespace assay::node {
 
-void end_on_interrupt(const Context& context) {
+void end_on_interrupt(const Context& context, const std::string& fix) {
     const OutputMode mode = context.settings.output;
     std::ostream& err = context.err;
-    const auto end = [&err, mode] {
-        const base::Error error{base::ErrorKind::kInterrupted, "interrupted before the work was done",
-                                "nothing was written; run the command again"};
+    const auto end = [&err, mode, fix] {
+        const base::Error error{base::ErrorKind::kInterrupted, "interrupted before the work was done", fix};
         print_error(err, error, mode);
         err.flush();
         ::_exit(static_cast<int>(error.kind));

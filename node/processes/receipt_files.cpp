@@ -13,7 +13,11 @@ namespace fs = std::filesystem;
 
 base::Outcome<ledger::Receipt> read_receipt(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
-    if (!in) return fail(ErrorKind::kNotFound, "cannot read the receipt " + file.string());
+    if (!in) {
+        return fail(ErrorKind::kNotFound, "cannot read the receipt " + file.string(),
+                    "give the path of a receipt that you may read; a participant keeps its latest in "
+                    "HOME/jobs/receipt");
+    }
     constexpr std::size_t kMost = 4096;  // a receipt has far less
     base::Bytes bytes(kMost);
     in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

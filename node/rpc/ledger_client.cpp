@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "assay.grpc.pb.h"
@@ -88,13 +89,16 @@ public:
             bytes.clear();
             while (!too_large && reader->Read(&piece)) {
                 count_received(Traffic::kLedger, piece.ByteSizeLong());
-                too_large = bytes.size() + piece.data().size() > kBlockBytesMax;
+                too_large = bytes.size() + piece.data().size() > options_.block_bytes_max;
                 if (!too_large) bytes.insert(bytes.end(), piece.data().begin(), piece.data().end());
             }
             if (too_large) context.TryCancel();
             return reader->Finish();
         });
-        if (too_large) return bad_answer(options_.address, "a block above 16 MiB");
+        if (too_large) {
+            return bad_answer(options_.address,
+                              "a block above " + std::to_string(options_.block_bytes_max >> 20U) + " MiB");
+        }
         if (!status.ok()) return base::failed(to_error(status, options_.address));
         return bytes;
     }

@@ -186,6 +186,81 @@ TEST_CASE("a log that lost acknowledged blocks is refused, as is damage to any o
     }
 }
 
+TEST_CASE("a ledger takes the blocks that another made, and what does not follow changes nothing") {
+    const TemporaryHome made;
+    make_toy_ledger(made.path(), 5);
+    const auto theirs = open_home(made);
+    const TemporaryHome home;
+    PosixDisk disk;
+    REQUIRE(write_genesis(disk, Layout(home.path()).genesis, toy_genesis()));
+    {
+        const auto chain = open_home(home);
+        for (std::uint64_t height = 1; height <= 5; ++height) {
+            const Block next = (*theirs)->block(height).value();
+            Block forged = next;
+            forged.signature.bytes[0] ^= 1U;
+            std::vector<Block> wrong{forged};
+            forged = next;
+            forged.transactions.pop_back();
+            wrong.push_back(forged);
+            forged = next;
+            forged.header.state_root.bytes[0] ^= 1U;
+            forged.signature = sign_header(forged.header, "toy-1", test_key());
+            wrong.push_back(forged);
+            forged = next;
+            forged.header.time_ms = 0;
+            forged.signature = sign_header(forged.header, "toy-1", test_key());
+            if (height > 2) wrong.push_back(forged);  // the first two have the times 0 and 1
+            if (height > 1) wrong.push_back((*theirs)->block(height - 1).value());
+            if (height < 5) wrong.push_back((*theirs)->block(height + 1).value());
+            for (const Block& block : wrong) {
+                const auto refused = (*chain)->adopt(block);
+                REQUIRE_FALSE(refused);
+                CHECK(refused.error().kind == base::ErrorKind::kVerification);
+                CHECK(refused.error().what.find("block " + std::to_string(height)) == 0);
+                CHECK((*chain)->height() == height - 1);
+            }
+            REQUIRE((*chain)->adopt(next));
+        }
+        CHECK((*chain)->tip() == (*theirs)->tip());
+        CHECK((*chain)->state_root() == (*theirs)->state_root());
+    }
+    CHECK(read_file(Layout(home.path()).log) == read_file(Layout(made.path()).log));
+    const auto again = open_home(home);
+    REQUIRE(again);
+    CHECK((*again)->height() == 5);
+    CHECK((*again)->notes().empty());
+}
+
+TEST_CASE("a block that is not stored stops a ledger that takes another's, and the next start goes on") {
+    const TemporaryHome made;
+    make_toy_ledger(made.path(), 3);
+    const auto theirs = open_home(made);
+    int failed = 0;
+    for (std::uint64_t call = 1;; ++call) {
+        INFO("call " << call);
+        Faults faults;
+        FaultyDisk disk(faults);
+        MemoryProvider provider(faults);
+        REQUIRE(write_genesis(disk, Layout("home").genesis, toy_genesis()));
+        {
+            const auto chain = Chain::open(disk, provider, kMachine, "home");
+            REQUIRE((*chain)->adopt((*theirs)->block(1).value()));
+            faults.at = faults.calls + call;
+            if ((*chain)->adopt((*theirs)->block(2).value())) break;  // it makes fewer calls than this
+            ++failed;
+            CHECK_FALSE((*chain)->adopt((*theirs)->block(2).value()));
+        }
+        faults.restart();
+        const auto chain = Chain::open(disk, provider, kMachine, "home");
+        REQUIRE(chain);
+        while ((*chain)->height() < 3)
+            REQUIRE((*chain)->adopt((*theirs)->block((*chain)->height() + 1).value()));
+        CHECK((*chain)->tip() == (*theirs)->tip());
+    }
+    CHECK(failed >= 3);  // written, synced, and the state behind it
+}
+
 TEST_CASE("refused transactions stay out of the block, and nothing to do makes no block") {
     const TemporaryHome home;
     make_toy_ledger(home.path(), 1);

@@ -64,7 +64,8 @@ Outcome<void> audit_ledger_files(const Context& context, const LedgerFlags& flag
     audit.say = {
         {"chain", report.chain_id}, {"tip", report.tip.hex()}, {"state root", report.state_root.hex()}};
     tell_ledger(report, audit);
-    audit.fix = "do not use this ledger; fetch an undamaged copy from another node";
+    audit.fix = "do not use this ledger: move the folder " + context.home().ledger().string() +
+                " away, and fetch it again: assay ledger fetch --node HOST:PORT --genesis FILE";
     return report_audit(context, audit);
 }
 

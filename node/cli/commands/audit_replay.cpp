@@ -8,6 +8,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
 #include "node/cli/commands/role_flags.hpp"
+#include "node/cli/commands/round_blobs.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/worker/worker_process.hpp"
@@ -23,6 +24,7 @@ struct ReplayFlags {
     std::string miner;
     std::optional<std::uint32_t> segment;
     std::string device;
+    bool fetch = false;
 };
 
 std::string verdict_text(const SlotReplay& slot) { return std::string(contracts::to_text(slot.verdict)); }
@@ -173,23 +175,28 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
 }
 
 Outcome<std::vector<SlotReplay>> recompute(const Context& context, const contracts::StateView& state,
-                                           const ReplayRequest& request, const std::string& device) {
+                                           const contracts::Job& job, ReplayRequest request,
+                                           const ReplayFlags& flags) {
     BlobStoreOptions options;
     options.folder = context.home().blobs();
     options.use = StoreUse::kBeside;
     ASSAY_ASSIGN(const auto blobs, BlobStore::open(options));
-    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({.device = device}));
+    RoundBlobs round(context, *blobs, holders_of_round(state, job, request.round));
+    if (flags.fetch) request.bring = [&round](const BlobId& id) { return round.bring(id); };
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({.device = flags.device}));
     return replay_round(*worker, state, *blobs, request);
 }
 
 Outcome<void> replay(const Context& context, const ReplayFlags& flags) {
-    end_on_interrupt(context);
+    end_on_interrupt(context, "run the command again; blobs that were fetched are kept");
     ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context));
     AuditText audit;
     audit.schema = "assay.audit.replay/v1";
     tell_ledger(ledger, audit);
     audit.failures = ledger.failures;
     audit.fix = "do not trust this round; keep the home as evidence";
+    audit.lacking_fix = std::string(flags.fetch ? "try again" : "run it with --fetch") +
+                        " while somebody serves that blob, or copy it from a verifier's home";
     std::vector<SlotReplay> slots;
     std::string where;
     if (ledger.ok()) {
@@ -203,7 +210,7 @@ Outcome<void> replay(const Context& context, const ReplayFlags& flags) {
         }
         where = "job " + job.id.brief() + " round " + std::to_string(flags.round);
         context.err << "recomputing " << where << '\n';
-        auto replayed = recompute(context, ledger.state, request, flags.device);
+        auto replayed = recompute(context, ledger.state, job, request, flags);
         if (replayed.ok()) {
             slots = std::move(*replayed);
         } else if (replayed.error().kind == base::ErrorKind::kVerification) {
@@ -229,6 +236,10 @@ void add_audit_replay_command(CLI::App& app, Context& context) {
     command.add_option("--round", flags->round, "Round, from 0")->required();
     command.add_option("--miner", flags->miner, "Node key, or a beginning of it (default: every miner)");
     command.add_option("--segment", flags->segment, "Up to this segment only (default: the whole round)");
+    command.add_flag(
+        "--fetch", flags->fetch,
+        "Fetch blobs that the home lacks from those whom the ledger names (the job's verifiers, its "
+        "buyer, the round's miners) and keep them in the home; every chunk is verified");
     add_device_flag(command, flags->device);
 }
 

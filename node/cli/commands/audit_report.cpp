@@ -62,7 +62,7 @@ base::Outcome<void> report_audit(const Context& context, const AuditText& audit)
     if (audit.failures.empty() && !audit.not_judged.empty()) {
         return base::fail(base::ErrorKind::kNotFound,
                           audit.not_judged.front().where + ": " + audit.not_judged.front().what,
-                          "copy that blob from a verifier's home, or fetch it while somebody serves it");
+                          audit.lacking_fix);
     }
     if (audit.failures.empty()) return {};
     return base::fail(base::ErrorKind::kVerification,

@@ -25,6 +25,7 @@ struct AuditText {
     Json details;                                          ///< what was found, beyond counts; may be null
     std::vector<std::pair<std::string, std::string>> say;  ///< for the table, before the counts
     std::string fix;                                       ///< what to do when it does not check
+    std::string lacking_fix;                               ///< what to do when something was not judged
 };
 
 /// Prints it; kVerification when it does not check, else kNotFound when something could not be judged.

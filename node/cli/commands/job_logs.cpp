@@ -2,8 +2,11 @@
 // assay job logs
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
+#include "ledger/audit/evidence.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/reveal_source.hpp"
 #include "node/cli/state_source.hpp"
@@ -36,20 +39,39 @@ struct JobLog {
     }
 };
 
-/// What the home's role has verified. It has no blocks, so that traces of settled rounds are not in it.
-Outcome<JobLog> from_home(const Context& context, const std::string& text) {
-    ASSAY_ASSIGN(const ledger::Genesis genesis, genesis_of(context.home(), std::nullopt));
-    const auto store = verified_state_store(context.home());
-    ASSAY_ASSIGN(const Follower follower, Follower::open(genesis, *store));
-    const contracts::WithHistory state(follower.state(),
-                                       [&](base::ByteView key) { return follower.history(key); });
+/// The log of a state; traces of slots are those that the state itself has.
+Outcome<JobLog> log_of(const contracts::StateView& state, std::uint64_t height, const std::string& text) {
     ASSAY_ASSIGN(const contracts::Job job, find_job(state, text));
     const TraceOf open_ones = [&](std::uint32_t round,
                                   std::uint32_t slot) -> std::optional<program::TraceRecord> {
         const auto reveal = contracts::read_reveal(state, job.id, round, slot);
         return reveal ? std::optional(reveal->trace) : std::nullopt;
     };
-    return JobLog{job.id, follower.height(), job_log(state, job, open_ones)};
+    return JobLog{job.id, height, job_log(state, job, open_ones)};
+}
+
+/// What the home has: its blocks, executed again; else what its role has verified. A role keeps no blocks, so
+/// that traces of settled rounds are not in its state.
+Outcome<JobLog> from_home(const Context& context, const std::string& text) {
+    namespace fs = std::filesystem;
+    const std::string home = context.home().root.string();
+    std::error_code ignored;
+    if (ledger::open_blocks(home).ok()) {
+        ASSAY_ASSIGN(const ChainSource chain, open_chain(context, StateFrom::kFiles));
+        return log_of(*chain.state, chain.height, text);
+    }
+    const fs::directory_iterator kept(context.home().state(), ignored);
+    if (kept == fs::directory_iterator()) {
+        return base::fail(
+            base::ErrorKind::kNotFound, "the home " + home + " has neither blocks nor a role's state",
+            "fetch the blocks: assay ledger fetch --home " + home + " --node HOST:PORT --genesis FILE");
+    }
+    ASSAY_ASSIGN(const ledger::Genesis genesis, genesis_of(context.home(), std::nullopt));
+    const auto store = verified_state_store(context.home());
+    ASSAY_ASSIGN(const Follower follower, Follower::open(genesis, *store));
+    const contracts::WithHistory state(follower.state(),
+                                       [&](base::ByteView key) { return follower.history(key); });
+    return log_of(state, follower.height(), text);
 }
 
 Outcome<JobLog> from_node(const Context& context, const std::string& text) {
@@ -132,8 +154,8 @@ void add_job_logs_command(CLI::App& app, Context& context) {
              [&context, flags] { return show_logs(context, *flags); });
     command.add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
     command.add_flag("--offline", flags->offline,
-                     "Read what this home's role has verified instead of asking a node; losses of settled "
-                     "rounds' slots are in the blocks, which it does not keep");
+                     "Read this home instead of asking a node: its blocks (assay ledger fetch), or what its "
+                     "role has verified, where losses of settled rounds' slots are missing");
 }
 
 }  // namespace assay::node

@@ -3,6 +3,9 @@
 // drawn and whatever is false beside them.
 #include "node/audit/replay.hpp"
 
+#include <map>
+
+#include "contracts/base/blob_id.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/program/drill.hpp"
@@ -92,6 +95,7 @@ public:
         REQUIRE(blobs_->remove(head.part(array)->blob));
     }
 
+    void lose(const BlobId& blob) { REQUIRE(blobs_->remove(blob)); }
     [[nodiscard]] base::Hash256 data_blob() const { return job_.spec.data.train; }
 
     /// An accusation that awaits its game.
@@ -143,11 +147,37 @@ public:
         state_.put(contracts::handed_on_key(id_, 0, kSlot), base::encode(carried));
     }
 
-    SlotReplay replay(std::optional<std::uint32_t> segment = std::nullopt) {
+    /// The ledger has the start of the run that begins with this unit, as its miner served it.
+    void serve_start(std::uint32_t unit) {
+        contracts::Serve serve;
+        serve.starts.push_back({unit, reveal_.trace.boundaries[unit], base::blob_id(boundary_bytes(unit))});
+        state_.put(contracts::serve_key(id_, round_, kSlot), base::encode(serve));
+    }
+    /// Takes these bytes out of the store; try_replay() brings them.
+    void hand_over(const base::Bytes& bytes) {
+        REQUIRE(blobs_->remove(base::blob_id(bytes)));
+        elsewhere_[base::blob_id(bytes)] = bytes;
+    }
+    /// Notes what it is asked for.
+    base::Outcome<void> bring(const BlobId& id) {
+        asked.push_back(id);
+        if (!elsewhere_.contains(id)) return base::fail(base::ErrorKind::kUnreachable, "nobody is there");
+        ASSAY_TRY(blobs_->put(elsewhere_.at(id)));
+        return {};
+    }
+    std::vector<BlobId> asked;
+    [[nodiscard]] const base::Bytes& data() const { return job_.file; }
+    base::Outcome<std::vector<SlotReplay>> try_replay(bool brings,
+                                                      std::optional<std::uint32_t> segment = {}) {
         state_.put(contracts::slot_key(id_, round_, kSlot), base::encode(slot_));
         state_.put(contracts::reveal_key(id_, round_, kSlot), base::encode(reveal_));
-        auto replayed = replay_round(*worker_, state_, *blobs_,
-                                     {.job = id_, .round = round_, .miner = {}, .segment = segment});
+        ReplayRequest request{.job = id_, .round = round_, .miner = {}, .segment = segment, .bring = {}};
+        if (brings) request.bring = [this](const BlobId& id) { return bring(id); };
+        return replay_round(*worker_, state_, *blobs_, request);
+    }
+
+    SlotReplay replay(std::optional<std::uint32_t> segment = std::nullopt) {
+        auto replayed = try_replay(false, segment);
         if (!replayed) FAIL(replayed.error().what);
         REQUIRE(replayed->size() == 1);
         return replayed->front();
@@ -161,6 +191,7 @@ private:
     std::unique_ptr<trainer::JobRunner> runner_;
     std::vector<trainer::SlotState> boundaries_;
     std::vector<BlobId> boundary_blobs_;
+    std::map<BlobId, base::Bytes> elsewhere_;
     base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
     contracts::ClaimId claim_{id_, 0, contracts::ClaimKind::kSlot, kSlot};
     contracts::MemoryState state_;
@@ -237,6 +268,41 @@ TEST_CASE("a verdict is judged from the arrays that its unit reads, whichever ot
     inner.lose_array(2, kSecondMoment);
     const SlotReplay replay = inner.replay();
     CHECK(replay.judgement == Judgement::kCannotBeMade);
+}
+
+TEST_CASE("a replay asks once for what the store lacks, and for nothing else") {
+    SlotOnLedger slot({flip(0), flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    slot.serve_start(2);
+    slot.lose_boundary(1);
+    slot.hand_over(slot.boundary_bytes(2));
+    slot.hand_over(slot.data());
+    const auto without = slot.try_replay(false);
+    REQUIRE_FALSE(without);
+    CHECK(without.error().kind == base::ErrorKind::kNotFound);
+    CHECK(without.error().what.find("the training tokens (" + slot.data_blob().hex()) != std::string::npos);
+    CHECK(without.error().fix.find("--fetch") != std::string::npos);
+    for (int time = 0; time < 2; ++time) {
+        const auto brought = slot.try_replay(true);
+        REQUIRE(brought);
+        CHECK(brought->front().judgement == Judgement::kRight);
+        CHECK(brought->front().judged_by == 2U);
+        CHECK(slot.asked == std::vector{slot.data_blob(), base::blob_id(slot.boundary_bytes(2))});
+    }
+}
+
+TEST_CASE("what nobody brings leaves a verdict open, and without the data there is no replay") {
+    SlotOnLedger slot({flip(0), flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    slot.serve_start(2);
+    slot.lose_boundary(1);
+    slot.lose_boundary(2);
+    CHECK(slot.try_replay(true).value().front().judgement == Judgement::kCannotBeMade);
+    slot.lose(slot.data_blob());
+    const auto none = slot.try_replay(true);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().kind == base::ErrorKind::kUnreachable);
+    CHECK(none.error().what.find("could not be fetched: nobody is there") != std::string::npos);
 }
 
 TEST_CASE("a head that names another array's file, or data, leaves the verdict open") {

@@ -76,6 +76,10 @@ TEST_CASE("every command that asks a node reaches one with TLS by the three file
         CHECK(off_loopback.code == 2);
         CHECK(off_loopback.err.find("--tls-cert, --tls-key and --tls-ca") != std::string::npos);
     }
+    // This one waits long for a node that does not answer.
+    const CliRun fetched = s.buyer->ask(s.with_files({"ledger", "fetch", "--genesis", s.chain->genesis()}));
+    INFO(fetched.err);
+    CHECK(fetched.code == 0);
 }
 
 TEST_CASE("an owner signs and follows a job over TLS") {
