@@ -8,18 +8,22 @@ namespace assay::ledger {
 using base::ErrorKind;
 using base::fail;
 
+Outcome<void> check_one_validator(const contracts::ValidatorSet& validators) {
+    const std::size_t count = validators.validators.size();
+    if (count == 1) return {};
+    return fail(ErrorKind::kUsage,
+                "the genesis names " + std::to_string(count) +
+                    " validators, and the embedded engine makes blocks for one",
+                "name one, or run an engine on which validators agree");
+}
+
 Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provider,
                                             const StateMachine& machine, const std::string& home,
                                             const ChainOptions& options) {
     const Layout layout(home);
     std::unique_ptr<Chain> chain(new Chain());
     ASSAY_ASSIGN(chain->genesis_, read_genesis(disk, layout.genesis));
-    if (const auto count = chain->genesis_.validators.validators.size(); count != 1) {
-        return fail(ErrorKind::kUsage,
-                    "the genesis names " + std::to_string(count) +
-                        " validators, and the embedded engine makes blocks for one",
-                    "run an engine on which validators agree");
-    }
+    ASSAY_TRY(check_one_validator(chain->genesis_.validators));
     // The application first: it alone knows what was acknowledged, which tells a torn tail from damage.
     ASSAY_ASSIGN(chain->application_, Application::open(provider, machine, chain->genesis_));
     const Application& application = chain->application();

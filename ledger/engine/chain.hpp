@@ -31,6 +31,9 @@ struct Appended {
 /// Whether to make a block without transactions: only while a deadline is pending.
 enum class EmptyBlock : std::uint8_t { kSkip, kMake };
 
+/// kUsage unless the set has one validator: the embedded engine asks no quorum.
+Outcome<void> check_one_validator(const contracts::ValidatorSet& validators);
+
 class Chain {
 public:
     /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it) and name one

@@ -51,6 +51,12 @@ base::Failed<base::Error> earlier_law(std::uint32_t version) {
 
 }  // namespace
 
+Outcome<void> check_chain_id(const std::string& id) {
+    if (good_chain_id(id)) return {};
+    return fail(ErrorKind::kUsage, "chain id '" + id + "' must be 1 to 64 of a-z, 0-9 and '-'",
+                "choose a name that no other network has, like our-lab-1");
+}
+
 Outcome<Genesis> parse_genesis(ByteView file) {
     const auto wrong = [](const std::string& what) {
         return fail(ErrorKind::kVerification, "genesis file: " + what,
@@ -84,9 +90,7 @@ Bytes genesis_file(const Genesis& genesis) {
 }
 
 Outcome<void> write_genesis(Disk& disk, const std::string& path, const Genesis& genesis) {
-    if (!good_chain_id(genesis.chain_id))
-        return fail(ErrorKind::kUsage,
-                    "chain id '" + genesis.chain_id + "' must be 1 to 64 of a-z, 0-9 and '-'");
+    ASSAY_TRY(check_chain_id(genesis.chain_id));
     if (const auto bad = contracts::check_validators(genesis.validators))
         return fail(ErrorKind::kUsage, "genesis: " + *bad);
     if (const auto bad = bad_interval(genesis)) return fail(ErrorKind::kUsage, "genesis: " + *bad);

@@ -40,6 +40,9 @@ struct Genesis {
     }
 };
 
+/// kUsage unless the id has 1 to 64 of a-z, 0-9 and '-'.
+Outcome<void> check_chain_id(const std::string& id);
+
 /// Strict: fails with kVerification for a wrong magic, damage, a later version, a bad chain id, bad
 /// validators or a block interval above kMaxBlockIntervalMs, and with kUsage for an undamaged file of an
 /// earlier version, which has an earlier law.

@@ -31,6 +31,7 @@ void add_passphrase_flags(CLI::App& verb, PassphraseFlags& flags) {
 void add_all_commands(CLI::App& app, Context& context) {
     add_devnet_commands(app, context);
     add_node_commands(app, context);
+    add_node_genesis_commands(app, context);
     add_node_status_command(app, context);
     add_work_commands(app, context);
     add_register_commands(app, context);

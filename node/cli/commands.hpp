@@ -60,6 +60,7 @@ void add_bench_commands(CLI::App& app, Context& context);
 void add_bench_comm_command(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
 void add_node_commands(CLI::App& app, Context& context);
+void add_node_genesis_commands(CLI::App& app, Context& context);
 void add_node_status_command(CLI::App& app, Context& context);
 void add_work_commands(CLI::App& app, Context& context);
 void add_register_commands(CLI::App& app, Context& context);

@@ -8,6 +8,7 @@
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "node/config/job_keys.hpp"
+#include "node/config/toml_errors.hpp"
 #include "trainer/data/files.hpp"
 #include "trainer/data/manifest.hpp"
 #include "trainer/data/token_file.hpp"
@@ -20,19 +21,6 @@ namespace {
 using base::ErrorKind;
 
 constexpr std::uint64_t kMaxJobFile = std::uint64_t{1} << 20;
-
-std::string at_line(std::string_view file, const toml::source_region& source) {
-    return std::string(file) + ":" + std::to_string(source.begin.line) + ": ";
-}
-
-base::Failed<base::Error> unknown(const std::string& where, const std::string& kind, const std::string& name,
-                                  const std::vector<std::string>& known) {
-    const std::string meant = nearest(name, known);
-    std::string all;
-    for (const std::string& word : known) all += (all.empty() ? "" : ", ") + word;
-    return base::fail(ErrorKind::kUsage, where + "unknown " + kind + " \"" + name + "\"",
-                      meant.empty() ? "known here: " + all : "did you mean \"" + meant + "\"?");
-}
 
 /// The value as the table's types have it; nothing when it is of another type.
 std::optional<JobValue> typed(const JobKey& key, const toml::node& node) {
@@ -69,7 +57,8 @@ base::Outcome<void> refuse_unknown(const toml::table& root, std::string_view fil
     for (const auto& [section, node] : root) {
         const std::string name(section.str());
         if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
-            return unknown(at_line(file, node.source()), node.is_table() ? "section" : "key", name, sections);
+            return unknown_name(at_line(file, node.source()), node.is_table() ? "section" : "key", name,
+                                sections);
         }
         if (!node.is_table()) {
             return base::fail(ErrorKind::kUsage,
@@ -83,7 +72,7 @@ base::Outcome<void> refuse_unknown(const toml::table& root, std::string_view fil
         for (const auto& [key, value] : *node.as_table()) {
             const std::string word(key.str());
             if (std::find(known.begin(), known.end(), word) == known.end()) {
-                return unknown(at_line(file, value.source()), "key in [" + name + "]", word, known);
+                return unknown_name(at_line(file, value.source()), "key in [" + name + "]", word, known);
             }
         }
     }
@@ -266,9 +255,7 @@ base::Outcome<JobFile> parse_job_text(std::string_view text, std::string_view na
         const toml::table root = toml::parse(text, name);
         return job_from(root, name);
     } catch (const toml::parse_error& error) {
-        return base::fail(ErrorKind::kUsage,
-                          at_line(name, error.source()) + "not TOML: " + std::string(error.description()),
-                          "see docs/reference/job-file.md for the form of a job file");
+        return not_toml(name, error, "see docs/reference/job-file.md for the form of a job file");
     }
 }
 

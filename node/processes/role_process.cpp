@@ -52,6 +52,22 @@ std::unique_ptr<ledger::KeyValueProvider> verified_state_store(const Home& home)
                                     {.durability = ledger::Durability::kInOrder, .name = "verified state"});
 }
 
+namespace {
+
+/// A role that nobody reaches works, seals, and loses what it has bonded because it does not serve.
+base::Outcome<void> warn_of_loopback(const RoleProcessOptions& options, const std::string& listens) {
+    ASSAY_ASSIGN(const HostPort node, parse_host_port(options.node_address));
+    const std::string& told = options.announce.empty() ? listens : options.announce;
+    ASSAY_ASSIGN(const HostPort own, parse_host_port(told));
+    if (is_loopback(node.host) || !is_loopback(own.host)) return {};
+    log_warn("others are told to fetch from " + told +
+             ", which is this machine alone, and the ledger node is on a network: give --listen and "
+             "--announce, or --outward to a miner that accepts no connection");
+    return {};
+}
+
+}  // namespace
+
 struct RoleProcess::State {
     RoleProcessOptions options;
     std::stop_token stop;
@@ -276,6 +292,7 @@ base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions
     ASSAY_TRY(state->open_store_and_worker());
     if (!state->options.outward) {
         ASSAY_ASSIGN(state->port, ReservedPort::take(state->options.listen));
+        ASSAY_TRY(warn_of_loopback(state->options, state->port->address()));
     }
     ASSAY_TRY(state->open_ledger());
     return std::unique_ptr<RoleProcess>(new RoleProcess(std::move(state)));

@@ -41,4 +41,12 @@ bool is_loopback(const std::string& host) {
     return false;
 }
 
+bool is_any_address(const std::string& host) {
+    in_addr four{};
+    if (inet_pton(AF_INET, host.c_str(), &four) == 1) return four.s_addr == htonl(INADDR_ANY);
+    in6_addr six{};
+    if (inet_pton(AF_INET6, host.c_str(), &six) == 1) return IN6_IS_ADDR_UNSPECIFIED(&six);
+    return false;
+}
+
 }  // namespace assay::node

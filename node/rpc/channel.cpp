@@ -25,7 +25,8 @@ constexpr std::size_t kPeerQuota = std::size_t{16} << 20;  // in less, messages 
 void set_quota(grpc::ChannelArguments& args, ChannelUse use) {
     static grpc::ResourceQuota ledger("assay-ledger-clients"), probes("assay-probes");
     if (use == ChannelUse::kLedger) return args.SetResourceQuota(ledger.Resize(kLedgerQuota));
-    if (use == ChannelUse::kProbe) return args.SetResourceQuota(probes.Resize(kProbeQuota));
+    if (use == ChannelUse::kProbe || use == ChannelUse::kOwnProbe)
+        return args.SetResourceQuota(probes.Resize(kProbeQuota));
     grpc::ResourceQuota peer("assay-peer");
     args.SetResourceQuota(peer.Resize(kPeerQuota));
 }
@@ -60,7 +61,9 @@ base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& 
                           "'" + options.address + "' has port 0, which nobody listens on",
                           "give the port that the node printed when it started");
     }
-    ASSAY_ASSIGN(const auto credentials, client_credentials(address.host, options.tls));
+    ASSAY_ASSIGN(const auto credentials, use == ChannelUse::kOwnProbe
+                                             ? own_server_credentials(options.tls)
+                                             : client_credentials(address.host, options.tls));
     return grpc::CreateCustomChannel(options.address, credentials, channel_arguments(use));
 }
 
@@ -68,8 +71,9 @@ void set_deadline(grpc::ClientContext& context, std::chrono::milliseconds from_n
     context.set_deadline(std::chrono::system_clock::now() + from_now);
 }
 
-base::Outcome<void> check_health(const ClientOptions& options) {
-    ASSAY_ASSIGN(const auto channel, open_channel(options, ChannelUse::kProbe));
+namespace {
+base::Outcome<void> ask_health(const ClientOptions& options, ChannelUse use) {
+    ASSAY_ASSIGN(const auto channel, open_channel(options, use));
     grpc::ClientContext context;
     set_deadline(context, options.deadline);
     grpc::health::v1::HealthCheckResponse response;
@@ -81,6 +85,15 @@ base::Outcome<void> check_health(const ClientOptions& options) {
                           "wait until it has started, or look at its log");
     }
     return {};
+}
+}  // namespace
+
+base::Outcome<void> check_health(const ClientOptions& options) {
+    return ask_health(options, ChannelUse::kProbe);
+}
+
+base::Outcome<void> check_own_health(const ClientOptions& options) {
+    return ask_health(options, ChannelUse::kOwnProbe);
 }
 
 base::Outcome<void> wait_until_healthy(const ClientOptions& options, std::chrono::milliseconds patience) {

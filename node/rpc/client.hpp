@@ -23,7 +23,7 @@ struct ClientOptions {
     std::chrono::milliseconds deadline{10'000};  ///< of a call
     std::chrono::milliseconds stall_timeout{
         10'000};                               ///< of a stream: longest wait for its next message (blobs)
-    std::size_t block_bytes_max = 64U << 20U;  ///< of one block; a longer answer is no block
+    std::size_t block_bytes_max = kBlockBytesMax;  ///< of one block; a longer answer is no block
     Traffic traffic = Traffic::kData;          ///< what a blob client's bytes count as (traffic.hpp)
 };
 

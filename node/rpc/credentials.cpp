@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/rpc/credentials.hpp"
 
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
+#include <grpcpp/security/tls_credentials_options.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 namespace assay::node {
 namespace {
@@ -73,6 +77,21 @@ Outcome<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(const std:
     ASSAY_ASSIGN(const Pem pem, read_all(*tls));
     return grpc::SslCredentials(
         {.pem_root_certs = pem.ca, .pem_private_key = pem.key, .pem_cert_chain = pem.certificate});
+}
+
+Outcome<std::shared_ptr<grpc::ChannelCredentials>> own_server_credentials(
+    const std::optional<TlsFiles>& tls) {
+    namespace ssl = grpc::experimental;
+    if (!tls) return grpc::InsecureChannelCredentials();
+    ASSAY_ASSIGN(const Pem pem, read_all(*tls));
+    ssl::TlsChannelCredentialsOptions options;
+    const std::vector<ssl::IdentityKeyCertPair> identity{{pem.key, pem.certificate}};
+    options.set_certificate_provider(std::make_shared<ssl::StaticDataCertificateProvider>(pem.ca, identity));
+    options.watch_root_certs();
+    options.watch_identity_key_cert_pairs();
+    options.set_certificate_verifier(std::make_shared<ssl::NoOpCertificateVerifier>());
+    options.set_check_call_host(false);
+    return ssl::TlsCredentials(options);
 }
 
 }  // namespace assay::node

@@ -19,5 +19,9 @@ base::Outcome<std::shared_ptr<grpc::ServerCredentials>> server_credentials(
     const std::string& host, const std::optional<TlsFiles>& tls);
 base::Outcome<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(
     const std::string& host, const std::optional<TlsFiles>& tls);
+/// For a call of a process to its own server: the certificate must be the authority's, whatever it names. A
+/// server that listens at 0.0.0.0 is called there, which no certificate names.
+base::Outcome<std::shared_ptr<grpc::ChannelCredentials>> own_server_credentials(
+    const std::optional<TlsFiles>& tls);
 
 }  // namespace assay::node

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <thread>
 
+#include "node/rpc/channel.hpp"
 #include "node/rpc/tls.hpp"
 
 namespace assay::node {
@@ -108,7 +109,7 @@ private:
 
     /// True also where nothing can be told: a name that never had an address leads to no server.
     bool serves() {
-        if (check_health(options_.client).ok()) return true;
+        if (check_own_health(options_.client).ok()) return true;
         const addrinfo* place = places_.find();
         if (place == nullptr) return true;
         for (; place != nullptr; place = place->ai_next)

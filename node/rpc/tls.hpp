@@ -29,4 +29,7 @@ base::Outcome<HostPort> parse_host_port(const std::string& text);
 /// True for 127.0.0.0/8, ::1 and "localhost": only these may be used without TLS.
 bool is_loopback(const std::string& host);
 
+/// True for 0.0.0.0 and ::, at which a server listens on every address of its machine and nobody reaches it.
+bool is_any_address(const std::string& host);
+
 }  // namespace assay::node

@@ -8,6 +8,10 @@ Fenced blocks are marked in their info string:
   ```bash silent       the same for a command that prints nothing at first
   ```text expect       every line must be in the output of the last `run` block; … stands for anything
 
+A page about several machines is run on this one: `--address OLD=NEW` puts an address of this machine into the place of
+one of the page's, and free ports into the place of the page's, which lie from 7400 to 7499. Such a page says itself
+which node its commands ask.
+
 At the end read_formats.py reads what the commands left in `net`.
 """
 import argparse
@@ -36,13 +40,24 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def on_this_machine(text, addresses):
+    """The page's text with addresses and ports of this machine."""
+    for old, new in addresses.items():
+        if old not in text:
+            raise SystemExit(f"the page has no address {old}")
+        text = text.replace(old, new)
+    ports = {}
+    return re.sub(r"(?<=:)74\d\d\b", lambda found: str(ports.setdefault(found[0], free_port())), text)
+
+
 class Reader:
     """One reader's folder, environment and open terminals."""
 
-    def __init__(self, folder, programs):
+    def __init__(self, folder, programs, node=None):
         self.folder, self.terminals, self.output = folder, [], ""
-        self.environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
-                            "ASSAY_NODE": f"127.0.0.1:{free_port()}"}
+        self.environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        if node is not None:
+            self.environment["ASSAY_NODE"] = node
 
     def run(self, block):
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, env=self.environment,
@@ -92,14 +107,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", default=os.environ.get("ASSAY_BIN_DIR", str(ROOT / "build/bin")))
     parser.add_argument("--page", type=Path, default=ROOT / "README.md")
+    parser.add_argument("--address", action="append", default=[], metavar="OLD=NEW")
     arguments = parser.parse_args()
     text = arguments.page.read_text(encoding="utf-8")
+    node = f"127.0.0.1:{free_port()}"
+    if arguments.address:
+        text, node = on_this_machine(text, dict(pair.split("=") for pair in arguments.address)), None
     blocks = list(BLOCK.finditer(text))
     if not any(block[1] == "bash run" for block in blocks):
         print(f"{arguments.page}: no block is marked to be run")
         return 1
     with tempfile.TemporaryDirectory() as folder:
-        reader = Reader(Path(folder), Path(arguments.bin).resolve())
+        reader = Reader(Path(folder), Path(arguments.bin).resolve(), node)
         try:
             for block in blocks:
                 line = text.count("\n", 0, block.start()) + 1
@@ -118,7 +137,7 @@ def main():
             return 1
         finally:
             reader.close()
-    print(f"readme: {len(blocks)} blocks, all as written")
+    print(f"{arguments.page.name}: {len(blocks)} blocks, all as written")
     return 0
 
 

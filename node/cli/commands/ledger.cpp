@@ -115,7 +115,6 @@ Outcome<void> fetch_own_ledger(const Context& context, const LedgerFetchFlags& f
     end_on_interrupt(context, "every block that came is kept; run the command again, and it goes on");
     ASSAY_ASSIGN(const ledger::Genesis genesis, wanted_genesis(context, flags));
     ClientOptions client = context.client();
-    client.block_bytes_max = ledger::kMaxBlockBytes;
     client.deadline = kBlockDeadline;
     ASSAY_ASSIGN(const auto node, connect_to_chain(client, genesis));
     ASSAY_ASSIGN(const LedgerStatus status, node->status());

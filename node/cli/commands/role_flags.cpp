@@ -83,8 +83,7 @@ void add_owner_key_flag(CLI::App& verb, RoleFlags& flags) {
                     "(default: HOME/keys/owner.key)");
 }
 
-void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory,
-                      StepMemory otherwise) {
+void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory, StepMemory otherwise) {
     verb.add_option("--memory", memory,
                     std::string("Memory of the worker: a training step and what a round holds beside it, like "
                                 "2GiB; 0: no limit (default: ASSAY_MEMORY, "
@@ -117,8 +116,10 @@ base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
     return {};
 }
 
-base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
-                                               const std::string& program) {
+namespace {
+
+/// Others are told one of them: it must be an address that one can connect to.
+base::Outcome<void> check_told_address(const RoleFlags& flags) {
     if (!flags.announce.empty()) {
         ASSAY_ASSIGN(const HostPort announced, parse_host_port(flags.announce));
         if (announced.port == 0) {
@@ -126,7 +127,24 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
                               "--announce " + flags.announce + " has port 0, which nobody can reach",
                               "give the port that leads to --listen");
         }
+        if (!is_any_address(announced.host)) return {};
+        return base::fail(
+            base::ErrorKind::kUsage,
+            "--announce " + flags.announce + " is every address of a machine, and none to connect to",
+            "give the one at which others reach this machine");
     }
+    ASSAY_ASSIGN(const HostPort listens, parse_host_port(flags.listen));
+    if (!is_any_address(listens.host)) return {};
+    return base::fail(base::ErrorKind::kUsage,
+                      "--listen " + flags.listen + " says no address at which others reach this machine",
+                      "add --announce HOST:PORT with the one that they reach, or listen at that one");
+}
+
+}  // namespace
+
+base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
+                                               const std::string& program) {
+    ASSAY_TRY(check_told_address(flags));
     ASSAY_TRY(start_log(flags.log_level, program));
     RoleProcessOptions options;
     options.program = "assay " + program;
