@@ -194,6 +194,8 @@ TEST_CASE("a job's view has its record's money, its roster, and every slot that 
                                                            "leases",
                                                            "roster",
                                                            "verifiers",
+                                                           "enlisted",
+                                                           "missed_most",
                                                            "slot_rounds",
                                                            "merged_rounds"});
     CHECK(json_of(jobs_of(played.env.state())).at("jobs").size() == 1);
