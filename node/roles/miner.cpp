@@ -9,6 +9,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/trace_tree.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/limits.hpp"
