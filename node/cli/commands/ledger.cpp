@@ -8,7 +8,6 @@
 
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/engine/chain.hpp"
-#include "ledger/store/block_log.hpp"
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "node/cli/commands.hpp"
