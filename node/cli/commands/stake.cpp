@@ -149,7 +149,8 @@ std::vector<std::string> warnings_of(const contracts::StateView& state, const ba
         if (need.amount <= left) continue;
         warnings.push_back("job " + need.job.brief() + " may want " + base::to_text(need.amount) +
                            " of this stake for a slot, and " + base::to_text(left) +
-                           " stays free: without it the miner is dealt no slot, and loses its place");
+                           " stays free: without it the miner is dealt no slot, and loses its place, or the "
+                           "deposit of its ask");
     }
     const Amount deposit = contracts::read_market_params(state).lot_deposit;
     const std::uint64_t epoch = contracts::read_market_clock(state).epoch;
