@@ -77,9 +77,9 @@ struct Party {
 };
 
 /// What a party serves.
-class Served final : public BlobService {
+class PartyBlobs final : public BlobService {
 public:
-    explicit Served(Party& party) : party_(party) {}
+    explicit PartyBlobs(Party& party) : party_(party) {}
     FetchOutcome<BlobDescription> describe(const BlobId& id) override {
         if (party_.withheld.contains(id)) return base::fail(base::ErrorKind::kNotFound, "not here");
         if (party_.busy) {

@@ -419,7 +419,7 @@ private:
             const auto& lent = one->blobs.lent;
             if (std::find(lent.begin(), lent.end(), peer) == lent.end()) break;
             if (!asker_->blobs.admitted.contains(node) || !one->serves) break;
-            return std::unique_ptr<BlobService>(std::make_unique<Served>(*one));
+            return std::unique_ptr<BlobService>(std::make_unique<PartyBlobs>(*one));
         }
         return base::fail(base::ErrorKind::kUnreachable, "it accepts no connection");
     }
@@ -447,7 +447,7 @@ private:
         }
         if (in_parts_ && found->second->trickles)
             return base::fail(base::ErrorKind::kUnreachable, "it gives slowly");
-        return std::unique_ptr<BlobService>(std::make_unique<Served>(*found->second));
+        return std::unique_ptr<BlobService>(std::make_unique<PartyBlobs>(*found->second));
     };
 };
 
