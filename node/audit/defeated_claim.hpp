@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives birth certificates and audits of models DefeatedClaim, a claim that died after it was merged into the
-// model. Nothing is rolled back (docs/concepts/dispute.md): what such a claim put into the model stays in it, and the
-// certificate says so.
+// model. Nothing is rolled back (docs/concepts/dispute.md): what such a claim put into the model stays in it,
+// and the certificate says so.
 #pragma once
 
 #include <cstdint>

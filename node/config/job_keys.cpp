@@ -324,7 +324,8 @@ void add_market(Section keys) {
                   put_money<kMarket, &K::max_price>, get_money<kMarket, &K::max_price>);
     keys.required("budget", Type::kMoney, "locked in escrow at submission; nothing beyond it is spent",
                   put_money<kMarket, &K::budget>, get_money<kMarket, &K::budget>);
-    keys.required("deadline", Type::kWhole, "blocks after submission from which no round begins; a running round is finished",
+    keys.required("deadline", Type::kWhole,
+                  "blocks after submission from which no round begins; a running round is finished",
                   put_whole<kMarket, &K::deadline_blocks>, get_whole<kMarket, &K::deadline_blocks>);
     using T = program::MarketTerms;
     keys.limited("machines_least", Type::kWhole, whole(0),

@@ -22,9 +22,9 @@ struct ClientOptions {
     std::optional<TlsFiles> tls;                 ///< needed off loopback
     std::chrono::milliseconds deadline{10'000};  ///< of a call
     std::chrono::milliseconds stall_timeout{
-        10'000};                               ///< of a stream: longest wait for its next message (blobs)
+        10'000};                                   ///< of a stream: longest wait for its next message (blobs)
     std::size_t block_bytes_max = kBlockBytesMax;  ///< of one block; a longer answer is no block
-    Traffic traffic = Traffic::kData;          ///< what a blob client's bytes count as (traffic.hpp)
+    Traffic traffic = Traffic::kData;              ///< what a blob client's bytes count as (traffic.hpp)
 };
 
 /// Makes a client; does not connect yet. kUsage when the address is malformed, or off loopback without TLS.

@@ -56,7 +56,7 @@ bool lost_its_deposit(const contracts::Job& job, const contracts::Ask& ask) {
 
 /// The deposit of an ask that was never opened, or could not have won.
 std::optional<DatedRow<EarningsRow>> burned_ask(const contracts::StateView& state, const contracts::Job& job,
-                                                 const base::PublicKey& miner) {
+                                                const base::PublicKey& miner) {
     const auto ask = contracts::read_ask(state, job.id, miner);
     const bool bidding =
         job.phase == contracts::JobPhase::kAskCommit || job.phase == contracts::JobPhase::kAskReveal;

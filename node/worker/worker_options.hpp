@@ -17,9 +17,9 @@ namespace assay::node {
 struct WorkerOptions {
     /// Empty: ASSAY_WORKER from the environment, else `assay-worker` in the folder of the running program.
     std::filesystem::path program;
-    unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
-    unsigned duty = 0;     ///< percent of the time in which it computes; 0: ASSAY_DUTY, else 100
-    std::string memory;    ///< budget as ASSAY_MEMORY ("2GiB", "0"); empty: inherit the environment's
+    unsigned threads = 0;       ///< 0: ASSAY_THREADS, else 1
+    unsigned duty = 0;          ///< percent of the time in which it computes; 0: ASSAY_DUTY, else 100
+    std::string memory;         ///< budget as ASSAY_MEMORY ("2GiB", "0"); empty: inherit the environment's
     std::string device_memory;  ///< of a card, as ASSAY_DEVICE_MEMORY; empty: inherit the environment's
     std::string targets;        ///< as ASSAY_TARGETS; empty: inherit the environment's
     std::string device;         ///< what computes: "cpu" (if empty) or another that the child has

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The money and the consequences of the end of a game (docs/concepts/money.md). Each function changes the state
-// and writes what was lost into the game. Internal to the rules.
+// The money and the consequences of the end of a game (docs/concepts/money.md). Each function changes the
+// state and writes what was lost into the game. Internal to the rules.
 #pragma once
 
 #include <vector>

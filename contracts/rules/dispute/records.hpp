@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the state stores about games over claims (docs/concepts/dispute.md), for the rules and every reader of the
-// state. A game judges only its two players: the claimant answers for its own inputs and outputs, and the
+// What the state stores about games over claims (docs/concepts/dispute.md), for the rules and every reader of
+// the state. A game judges only its two players: the claimant answers for its own inputs and outputs, and the
 // challenger only points at differences.
 #pragma once
 

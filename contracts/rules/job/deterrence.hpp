@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bond at which cheating does not pay (docs/concepts/money.md), for rules and plans: how likely a false unit is
-// found when part of the verifiers collude, and how much a forfeit has to take. All in integers.
+// The bond at which cheating does not pay (docs/concepts/money.md), for rules and plans: how likely a false
+// unit is found when part of the verifiers collude, and how much a forfeit has to take. All in integers.
 #pragma once
 
 #include <cstdint>

@@ -111,8 +111,8 @@ struct AskReveal {
     }
 };
 
-/// node (verifier), job phases kAskCommit and kAskReveal, and kWaiting before the first round. Locks `stake` until the job ends: the verifier's
-/// weight in every draw, and what its penalties are taken from.
+/// node (verifier), job phases kAskCommit and kAskReveal, and kWaiting before the first round. Locks `stake`
+/// until the job ends: the verifier's weight in every draw, and what its penalties are taken from.
 struct VerifierEnlist {
     static constexpr TxType kType = TxType::kVerifierEnlist;
     Hash256 job;

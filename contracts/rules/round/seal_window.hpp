@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of heights in which a round's audits are sealed. It is always enough for a verifier to replay
-// all its slots from the round's base at the slowest measured speed (docs/concepts/round.md). Internal to the rules.
+// all its slots from the round's base at the slowest measured speed (docs/concepts/round.md). Internal to the
+// rules.
 #pragma once
 
 #include "contracts/base/wide.hpp"

@@ -52,8 +52,9 @@ struct Params {
     Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
     Amount job_byte_fee = base::units(10);         ///< burned for each byte of a submitted specification
     Amount job_slot_fee = base::units(1'000);      ///< burned for each slot of each of a job's rounds
-    std::uint32_t probation_rounds = 20;   ///< verified slot-rounds before the job's own audit rate applies
-    std::uint32_t max_missed = 2;          ///< absences, less half of one for each round attended, that drop a party from a job
+    std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
+    std::uint32_t max_missed =
+        2;  ///< absences, less half of one for each round attended, that drop a party from a job
     std::uint32_t speed_window = 3;        ///< recent rounds whose minimum is a miner's measured speed
     std::uint32_t panel_owners_least = 3;  ///< a round begins only with verifiers of at least so many owners
 

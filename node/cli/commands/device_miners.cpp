@@ -112,7 +112,8 @@ base::Outcome<void> run_device_miners(const Context& context, const CLI::App& co
         const std::string& device = devices[place];
         if (std::find(usable.begin(), usable.end(), device) == usable.end()) continue;
         ASSAY_TRY(make_device_home(home, device, *passphrase));
-        ASSAY_ASSIGN(const auto words, words_for(context, flags, {device, place, asks.at(device), options.worker.memory}));
+        ASSAY_ASSIGN(const auto words,
+                     words_for(context, flags, {device, place, asks.at(device), options.worker.memory}));
         SideBySide miner{"the miner of " + device, {"miner", "run"}};
         const auto same = flags_for_all(command);
         miner.words.insert(miner.words.end(), same.begin(), same.end());

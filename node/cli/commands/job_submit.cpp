@@ -171,7 +171,7 @@ void add_resume(CLI::App& app, Context& context) {
     command.add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
     command.add_option("--file", flags->file, "The job file, where the home does not hold the job's data");
     add_service_flags(command, flags->role);
-    add_compute_flags(command, flags->role, StepMemory::kUnlimited);
+    add_compute_flags(command, flags->role, MemoryDefault::kUnlimited);
     add_peer_flags(command, flags->role);
     command
         .add_option("--challenge", flags->challenge,
@@ -191,7 +191,7 @@ void add_job_submit_command(CLI::App& app, Context& context) {
                              [&context, flags] { return submit(context, *flags); });
     command.add_option("JOB.toml", flags->file, "The job file")->required();
     add_service_flags(command, flags->role);
-    add_compute_flags(command, flags->role, StepMemory::kUnlimited);
+    add_compute_flags(command, flags->role, MemoryDefault::kUnlimited);
     add_peer_flags(command, flags->role);
     command
         .add_option("--challenge", flags->challenge,

@@ -90,7 +90,8 @@ Outcome<void> order_bid(const Context& context, const OrderFlags& flags) {
 void add_market_orders(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<OrderFlags>();
     CLI::App& market = noun(app, "market", "The market between jobs: lots of machines for an epoch");
-    const std::string price = "Per work unit, in ASY or base units (900u), or the word `default`: as it was started with";
+    const std::string price =
+        "Per work unit, in ASY or base units (900u), or the word `default`: as it was started with";
     CLI::App& ask = verb(market, "ask",
                          "Set the least for which the miner of this home, and those of its devices, sell "
                          "lots (with miner run --trade)",

@@ -24,7 +24,7 @@ void add_service_flags(CLI::App& verb, RoleFlags& flags) {
         ->capture_default_str();
 }
 
-void add_compute_flags(CLI::App& verb, RoleFlags& flags, StepMemory memory) {
+void add_compute_flags(CLI::App& verb, RoleFlags& flags, MemoryDefault memory) {
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flags(verb, flags.memory, flags.device_memory, memory);
     add_device_flag(verb, flags.device);
@@ -83,12 +83,14 @@ void add_owner_key_flag(CLI::App& verb, RoleFlags& flags) {
                     "(default: HOME/keys/owner.key)");
 }
 
-void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory, StepMemory otherwise) {
-    verb.add_option("--memory", memory,
-                    std::string("Memory of the worker: a training step and what a round holds beside it, like "
-                                "2GiB; 0: no limit (default: ASSAY_MEMORY, "
-                                "else ") +
-                        (otherwise == StepMemory::kUnlimited ? kNoLimit : kShareOfMachine) + ")");
+void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory,
+                      MemoryDefault otherwise) {
+    verb.add_option(
+        "--memory", memory,
+        std::string("Memory of the worker: a training step and what a round holds beside it, like "
+                    "2GiB; 0: no limit (default: ASSAY_MEMORY, "
+                    "else ") +
+            (otherwise == MemoryDefault::kUnlimited ? kNoLimit : kShareOfMachine) + ")");
     verb.add_option("--device-memory", device_memory,
                     "Memory of a card for a training step (default: ASSAY_DEVICE_MEMORY, else what is free, "
                     "less a sixteenth)");

@@ -31,7 +31,7 @@ struct RoleFlags {
 };
 
 /// What a worker may take of the host's memory where neither --memory nor ASSAY_MEMORY says it.
-enum class StepMemory : std::uint8_t {
+enum class MemoryDefault : std::uint8_t {
     kUnlimited,
     kShareOfMachine,  ///< default_role_memory(): for roles that compute for pay
 };
@@ -40,7 +40,7 @@ enum class StepMemory : std::uint8_t {
 /// below, `flags` must live as long as the app.
 void add_service_flags(CLI::App& verb, RoleFlags& flags);
 /// Adds the flags of a process with a worker: --threads, memory, --device. `memory` is for the help's text.
-void add_compute_flags(CLI::App& verb, RoleFlags& flags, StepMemory memory);
+void add_compute_flags(CLI::App& verb, RoleFlags& flags, MemoryDefault memory);
 /// Adds --genesis.
 void add_genesis_flag(CLI::App& verb, RoleFlags& flags);
 /// The same flag for another command of this program.
@@ -55,7 +55,7 @@ void add_owner_key_flag(CLI::App& verb, RoleFlags& flags);
 /// Adds --memory and --device-memory. set_memory() checks their values: kUsage when one is no amount of
 /// memory.
 void add_memory_flags(CLI::App& verb, std::string& memory, std::string& device_memory,
-                      StepMemory otherwise = StepMemory::kUnlimited);
+                      MemoryDefault otherwise = MemoryDefault::kUnlimited);
 base::Outcome<void> set_memory(WorkerOptions& worker, const std::string& memory,
                                const std::string& device_memory);
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "contracts/base/error.hpp"
 #include "node/worker/worker_options.hpp"
 
 namespace assay::node {
@@ -16,8 +15,8 @@ namespace assay::node {
 /// variable is no amount of memory.
 base::Outcome<std::uint64_t> role_memory(const std::string& flag, std::size_t devices);
 
-/// Three eighths of `machine`, the bytes that the process can have, divided by the number of devices. Files in
-/// memory on their way to the store and to others take up to as much again, and a quarter is left to
+/// Three eighths of `machine`, the bytes that the process can have, divided by the number of devices. Files
+/// in memory on their way to the store and to others take up to as much again, and a quarter is left to
 /// everything else. 0 when that is not known.
 std::uint64_t default_role_memory(std::uint64_t machine, std::size_t devices);
 

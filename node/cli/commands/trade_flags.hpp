@@ -32,8 +32,8 @@ void add_trade_flags(CLI::App& verb, TradeFlags& flags);
 
 /// The terms of its lot, except for the ask, which is the miner's. Memory is what a step may take on each
 /// device: role_memory(), or all that the machine has where that is no limit; if cards compute, what the
-/// smallest of them has for a step. Nothing without --trade. kUsage when one of the other flags is given without --trade, or memory is
-/// no amount.
+/// smallest of them has for a step. Nothing without --trade. kUsage when one of the other flags is given
+/// without --trade, or memory is no amount.
 base::Outcome<std::optional<LotTerms>> lot_terms(const TradeFlags& flags, const RoleFlags& role);
 
 /// Fills in the expected speed of this machine if no flag gives it. If the home has noted a pace of slots,

@@ -219,7 +219,7 @@ void add_miner_run(CLI::App& app, Context& context) {
                           [&context, miner] { return run_miner(context, *miner); });
     miner->command = &mine;
     add_service_flags(mine, miner->role);
-    add_compute_flags(mine, miner->role, StepMemory::kShareOfMachine);
+    add_compute_flags(mine, miner->role, MemoryDefault::kShareOfMachine);
     mine.get_option("--device")
         ->description(
             "What computes: cpu (default), cuda:N, or several of them with commas (cuda:0,cuda:1), each with "
@@ -271,7 +271,7 @@ void add_verifier_run(CLI::App& app, Context& context) {
                             "Register, stake, enlist for jobs and recompute what is drawn until stopped",
                             context, [&context, verifier] { return run_verifier(context, *verifier); });
     add_service_flags(verify, verifier->role);
-    add_compute_flags(verify, verifier->role, StepMemory::kShareOfMachine);
+    add_compute_flags(verify, verifier->role, MemoryDefault::kShareOfMachine);
     add_peer_flags(verify, verifier->role);
     add_owner_key_flag(verify, verifier->role);
     verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")

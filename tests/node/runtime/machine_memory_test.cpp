@@ -54,8 +54,7 @@ TEST_CASE("the same, version 1, where memory has a hierarchy of its own") {
 
 TEST_CASE("a container that sees only its own group reads that group's limit") {
     // Docker without a namespace for control groups: the path is the host's, and the group itself is mounted.
-    const std::string mounts =
-        "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+    const std::string mounts = "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
     Files files;
     files.texts = {{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912"},
                    {"/sys/fs/cgroup/memory/inner/memory.limit_in_bytes", "268435456"}};
@@ -73,7 +72,8 @@ TEST_CASE("text that is no list of groups or mounts gives no limit") {
         CAPTURE(groups);
         CHECK_FALSE(files.least(groups, kUnifiedMount).has_value());
     }
-    for (const char* mounts : {"", "-", " - cgroup2 cgroup2 rw", "31 30 0:26 / /sys/fs/cgroup rw - cgroup2"}) {
+    for (const char* mounts :
+         {"", "-", " - cgroup2 cgroup2 rw", "31 30 0:26 / /sys/fs/cgroup rw - cgroup2"}) {
         CAPTURE(mounts);
         CHECK_FALSE(files.least("0::/", mounts).has_value());
     }
