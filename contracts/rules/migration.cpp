@@ -74,7 +74,8 @@ void shorten_first_waits(State& state) {
         JobProgress progress = required(read_job_progress(state, id));
         if (progress.phase != JobPhase::kWaiting || progress.round > 0) continue;
         const JobTerms terms = required(read_job_terms(state, id));
-        const std::uint64_t last = last_of_first_wait(params_of(state, terms), terms);
+        const std::uint64_t last =
+            last_of_first_wait(params_of(state, terms), terms, read_market_params(state).epoch);
         if (progress.phase_deadline <= last) continue;
         progress.phase_deadline = last;
         schedule(state, id, progress, last);

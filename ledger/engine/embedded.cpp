@@ -2,6 +2,9 @@
 #include "ledger/engine/embedded.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
+#include <string>
 #include <utility>
 
 #include "ledger/store/header_time.hpp"
@@ -15,6 +18,17 @@ namespace {
 /// How often a proposer that waits for its clock looks at it: it may be put right.
 constexpr std::uint64_t kLookAtClockMs = 1'000;
 
+/// "2026-12-01 12:30:00 UTC".
+std::string date_text(std::uint64_t unix_ms) {
+    const auto seconds = static_cast<std::time_t>(unix_ms / 1'000);
+    std::tm parts{};
+    std::array<char, 64> text{};
+    if (::gmtime_r(&seconds, &parts) == nullptr ||
+        std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        return std::to_string(unix_ms) + " ms";
+    return text.data();
+}
+
 Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(reason)); }
 
 // At a start there is nothing to measure a jump by but the last header.
@@ -25,10 +39,9 @@ Outcome<void> check_clock(const Chain& chain, const EngineParts& parts) {
     if (parts.accepts_far_clock) return {};
     constexpr std::uint64_t kDayMs = 24 * 3'600'000;
     return fail(ErrorKind::kUsage,
-                "this machine's clock, " + std::to_string(wall) + " ms, is " +
-                    std::to_string((wall - tip) / kDayMs) + " days after block " +
-                    std::to_string(chain.height()) + ", " + std::to_string(tip) +
-                    " ms: a block of that time, if it is wrong, stops the chain until then",
+                "this machine's clock, " + date_text(wall) + ", is " + std::to_string((wall - tip) / kDayMs) +
+                    " days after block " + std::to_string(chain.height()) + ", " + date_text(tip) +
+                    ": a block of that time, if it is wrong, stops the chain until then",
                 "set this machine's clock right; if it is right, start the node once with --accept-clock");
 }
 }  // namespace
@@ -105,9 +118,9 @@ std::uint64_t EmbeddedEngine::ahead_of_clock(std::uint64_t wall_ms) const {
 
 std::string EmbeddedEngine::doubted_clock() const {
     const std::string what = "this machine's clock is not believed: it shows " +
-                             std::to_string(last_look_.wall_ms) + " ms, and has jumped " +
-                             std::to_string(last_look_.jump_ms) +
-                             " ms ahead of what passed by its monotonic clock; no block is made until it is "
+                             date_text(last_look_.wall_ms) + ", and has jumped " +
+                             std::to_string(last_look_.jump_ms / 1'000) +
+                             " s ahead of what passed by its monotonic clock; no block is made until it is "
                              "right again, or ";
     if (last_look_.is_far()) return what + "the node is started again with --accept-clock";
     return what + "has stayed so for " + std::to_string((last_look_.left_ms + 999) / 1'000) + " s more";

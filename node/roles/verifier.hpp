@@ -353,6 +353,8 @@ private:
     Challenger challenger_;
     Quarreller quarreller_;
     OrderWatch orders_;
+    /// While it drains: the height at which the ledger still needed it.
+    std::optional<std::uint64_t> waits_for_block_ = std::nullopt;
     std::map<AuditKey, Audit> audits_;
     std::map<MergeKey, MergeWork> merges_;
     /// Blobs of running rounds that the ledger does not name yet.

@@ -25,13 +25,13 @@ bool has_open_merge(const contracts::StateView& state, const base::Hash256& job,
 
 /// Whether the job holds anything of the verifier: what it locked, its link bond, or a merge in its window.
 /// One that lost all of it owes nothing more.
-bool is_held_by(const contracts::StateView& state, const contracts::Job& job,
+bool is_held_by(const contracts::StateView& state, const base::Hash256& job,
                 const base::PublicKey& verifier) {
-    const auto enlisted = contracts::read_enlisted(state, job.id, verifier);
+    const auto enlisted = contracts::read_enlisted(state, job, verifier);
     if (enlisted && !enlisted->bond.is_zero()) return true;
-    const auto member = contracts::read_beacon_member(state, job.id, verifier);
+    const auto member = contracts::read_beacon_member(state, job, verifier);
     if (member && !member->bond.is_zero()) return true;
-    return has_open_merge(state, job.id, verifier);
+    return has_open_merge(state, job, verifier);
 }
 
 bool plays_in(const contracts::StateView& state, const base::Hash256& job, const base::PublicKey& verifier) {
@@ -49,10 +49,10 @@ std::string VerifierRole::still_needed_for() {
     if (is_sending()) return "a transaction that is under way";
     if (games_.computing()) return "a dispute";
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
-        const auto job = contracts::read_job(state(), id);
+        const auto job = contracts::read_job_progress(state(), id);
         if (!job) continue;
         if (plays_in(state(), id, me())) return "a dispute in job " + id.brief();
-        if (!is_held_by(state(), *job, me())) continue;
+        if (!is_held_by(state(), id, me())) continue;
         return (contracts::is_over(job->phase) ? "the windows of the claims in job " : "the end of job ") +
                id.brief();
     }
@@ -60,8 +60,13 @@ std::string VerifierRole::still_needed_for() {
 }
 
 void VerifierRole::end_if_drained() {
-    if (orders_.order() == WorkOrder::kDrain && orders_.may_end(still_needed_for()))
-        parts().finish(std::nullopt);
+    if (orders_.order() != WorkOrder::kDrain) return;
+    // Every active job is looked at: once in each block, and not for every event.
+    if (waits_for_block_ == height()) return;
+    const std::string cause = still_needed_for();
+    const bool is_of_ledger = !cause.empty() && !is_sending() && !games_.computing();
+    waits_for_block_ = is_of_ledger ? std::optional(height()) : std::nullopt;
+    if (orders_.may_end(cause)) parts().finish(std::nullopt);
 }
 
 }  // namespace assay::node

@@ -44,26 +44,34 @@ void burn_deposit(Work& work, const Job& job, Ask& ask, Reason reason) {
     ask.deposit = {};
 }
 
-/// Whether the bond of a slot at the cap is free, with the deposit that comes back.
-bool covers_bond(const Work& work, const Params& params, const Job& job, const Ask& ask) {
-    if (read_node_key(work.state, ask.miner)->revoked) return false;
+/// What stands behind an ask when the auction is held.
+struct Cover {
+    bool is_free = false;   ///< the bond of a slot at the cap is free, with the deposit that comes back
+    bool is_there = false;  ///< it is there, with what other jobs have locked since the ask was sealed
+};
+
+Cover cover_of(const Work& work, const Params& params, const Job& job, const Ask& ask) {
+    if (read_node_key(work.state, ask.miner)->revoked) return {};
     const Amount bond = bond_at(work.state, params, job, ask.miner, job.spec.market.max_price);
-    return saturating_sum(read_stake(work.state, ask.miner).free, ask.deposit) >= bond;
+    const Stake stake = read_stake(work.state, ask.miner);
+    const Amount free = saturating_sum(stake.free, ask.deposit);
+    return {free >= bond, saturating_sum(free, stake.bonded) >= bond};
 }
 
 /// Takes or returns the deposit of each ask, and returns what takes part in the auction. An ask that holds a
-/// seat without a chance to win loses its deposit like one that stays closed: seats are few.
+/// seat without a chance to win loses its deposit like one that stays closed: seats are few. One whose stake
+/// another job has locked meanwhile does not take part, and loses nothing.
 std::vector<Offer> take_offers(Work& work, const Job& job, const std::vector<Ask>& asks) {
     const Params params = params_of(work.state, job);
     std::vector<Offer> offers;
     for (Ask ask : asks) {
-        const bool covers = ask.revealed && covers_bond(work, params, job, ask);
-        if (ask.revealed) offers.push_back({ask.miner, ask.price, covers});
+        const Cover cover = ask.revealed ? cover_of(work, params, job, ask) : Cover{};
+        if (ask.revealed) offers.push_back({ask.miner, ask.price, cover.is_free});
         if (!ask.revealed) {
             burn_deposit(work, job, ask, Reason::kAskNotRevealed);
         } else if (ask.price > job.spec.market.max_price) {
             burn_deposit(work, job, ask, Reason::kAskAboveCap);
-        } else if (!covers) {
+        } else if (!cover.is_there) {
             burn_deposit(work, job, ask, Reason::kAskWithoutBond);
         } else if (!ask.deposit.is_zero()) {
             give_free(work.state, ask.miner, std::exchange(ask.deposit, Amount{}), &Supply::deposits);
@@ -126,8 +134,9 @@ std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job) {
     return later(later(job.submitted_at, params.ask_commit_window), params.ask_reveal_window);
 }
 
-std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job) {
-    return later(last_of_enlistment(params, job), params.claim_window);
+std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job, std::uint64_t epoch) {
+    return later(last_of_enlistment(params, job),
+                 std::max(params.claim_window, later(later(epoch, epoch), 1)));
 }
 
 Hash256 beacon_zero(const Job& job) {

@@ -275,14 +275,23 @@ std::vector<Accusation> slot_accusations(const Settlement& s, const SlotRound& s
     return accusations;
 }
 
+/// Whether no loss of an accusation could cost the verifier what it has to cover.
+bool has_nothing_to_lose(Settlement& s, const PublicKey& verifier) {
+    const auto next =
+        dearest_penalty(s.running.params, s.job().spec, price_at_most(s.job()), s.job().slot_work);
+    return enlisted(s, verifier).bond < *next;
+}
+
 /// Whoever accuses the claim has time to open its game, and as much more for each slot that it accuses before
-/// this one; what its audit costs is due if the claim dies.
+/// this one; what its audit costs is due if the claim dies. All accusations of one that has nothing to lose
+/// share a clock: they would keep slots waiting for nothing.
 void note_accusations(Settlement& s, std::vector<Accusation> accusations, Claim& claim) {
     claim.accusations = std::move(accusations);
     if (claim.accusations.empty()) return;
     std::uint64_t place = 1;
     for (const Accusation& accusation : claim.accusations)
-        place = std::max(place, ++s.accusations[accusation.verifier]);
+        if (!has_nothing_to_lose(s, accusation.verifier))
+            place = std::max(place, ++s.accusations[accusation.verifier]);
     const std::uint64_t window =
         accusing_window(s.running.params, s.job(), s.running.round, s.running.slots, place);
     claim.accuse_by = later(s.running.work.block.height, window);

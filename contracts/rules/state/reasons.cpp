@@ -201,7 +201,8 @@ constexpr std::array kRows = {
     Row{Reason::kAskAboveCap, kPenalty, "ask_above_cap",
         "The ask was above what the job pays at most: its deposit is burned."},
     Row{Reason::kAskWithoutBond, kPenalty, "ask_without_bond",
-        "The bond of one slot was not free when the auction was held: the ask's deposit is burned."},
+        "The stake for the bond of one slot was not there when the auction was held: the ask's deposit "
+        "is burned."},
     Row{Reason::kWrongWindow, kRefused, "wrong_window",
         "The market between jobs takes such a message in another part of its epoch."},
     Row{Reason::kLotStands, kRefused, "lot_stands",

@@ -231,7 +231,7 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         {"job", job.summary.id.hex()},
         {"name", job.summary.name},
         {"buyer", job.member ? job.buyer.hex() + ", for its member " + job.member->hex() : job.buyer.hex()},
-        {"height", "block " + std::to_string(deadline.height)},
+        {"at", "block " + std::to_string(deadline.height)},
         {"deadline", deadline_text(job, deadline, pace)},
         {"phase", std::string(job.summary.state())},
         {"rounds", rounds_text(job.summary)},

@@ -26,7 +26,8 @@ constexpr const char* kConsequences =
 - What is bonded stays bonded as long as it would have. It is the owner's all the same:
   assay stake withdraw all --node-key HEX takes out what is free, then and later.
 - A job that it bought goes on until the owner ends it: assay job cancel.
-- Another node key registers anew, pays the fee anew, and has no standing.
+- Another node key registers anew, pays the fee anew, and has no standing: move keys/node.key of the
+  home away, then: assay key new --role node.
 A miner whose key is safe ends without loss by: assay miner drain)";
 
 void print_revoked(const Context& context, const OwnNode& own, const std::optional<std::uint64_t>& height) {

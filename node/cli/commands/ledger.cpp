@@ -142,7 +142,7 @@ Outcome<void> fetch_own_ledger(const Context& context, const LedgerFetchFlags& f
 }  // namespace
 
 void add_ledger_commands(CLI::App& app, Context& context) {
-    CLI::App& ledger = noun(app, "ledger", "Have the blocks of a ledger");
+    CLI::App& ledger = noun(app, "ledger", "Fetch the blocks of a ledger");
     const auto flags = std::make_shared<LedgerFetchFlags>();
     CLI::App& command = verb(
         ledger, "fetch",

@@ -173,11 +173,25 @@ base::Outcome<ReadGenesis> plan_genesis(const Context& context, const GenesisFla
                           .block_interval_ms = flags.block_interval_ms});
 }
 
+/// Writes the file under another name first: what a crash leaves is no genesis file.
+base::Outcome<void> write_whole(const std::string& path, const ledger::Genesis& genesis) {
+    ledger::PosixDisk disk;
+    const std::string part = path + ".part";
+    std::error_code error;
+    std::filesystem::remove(part, error);
+    ASSAY_TRY(ledger::write_genesis(disk, part, genesis));
+    std::filesystem::rename(part, path, error);
+    if (error) {
+        return fail(ErrorKind::kFailure, "cannot write " + path + ": " + error.message(),
+                    "choose another place with --out");
+    }
+    return disk.sync_directory(ledger::directory_of(path));
+}
+
 base::Outcome<void> make_genesis_file(const Context& context, const GenesisFlags& flags) {
     ASSAY_TRY(check_unwritten(flags.out));
     ASSAY_ASSIGN(const ReadGenesis made, plan_genesis(context, flags));
-    ledger::PosixDisk disk;
-    ASSAY_TRY(ledger::write_genesis(disk, flags.out, made.genesis));
+    ASSAY_TRY(write_whole(flags.out, made.genesis));
     report_genesis(context, flags.out, made);
     if (context.json()) return {};
     const std::string home = context.flags.home ? " --home " + *context.flags.home : "";
@@ -185,7 +199,9 @@ base::Outcome<void> make_genesis_file(const Context& context, const GenesisFlags
                 << "  assay node run" << home << " --genesis " << flags.out << " --listen HOST:7420\n"
                 << "and everybody else, with a copy of the file, after a look at its hash:\n"
                 << "  assay node inspect " << flags.out << '\n'
-                << "  assay miner run --node HOST:7420 --genesis " << flags.out << '\n';
+                << "  assay miner run --node HOST:7420 --genesis " << flags.out
+                << " --listen 0.0.0.0:7421 --announce ADDRESS:7421\n"
+                << "off loopback each with its three TLS files; docs/network.md has every step\n";
     return {};
 }
 

@@ -65,8 +65,10 @@ void add_node_commands(CLI::App& app, Context& context) {
                     "No two blocks closer than this or the genesis' interval")
         ->check(CLI::Range(10, 60'000))
         ->capture_default_str();
-    command.add_flag("--accept-clock", flags->accepts_far_clock,
-                     "Start although the clock is over a year after the last block");
+    command.add_flag(
+        "--accept-clock", flags->accepts_far_clock,
+        "Start although the clock is over a year after the last block: if it is wrong, the ledger "
+        "stands still until that time");
     command
         .add_option("--drill-clock-ms", flags->clock_offset_ms,
                     "Write block times that are off by so much (devnet only)")

@@ -34,6 +34,7 @@ struct StakeFlags {
     OwnNodeFlags own;
     std::string amount;
     bool offline = false;
+    bool yes = false;
 };
 
 Outcome<void> show_stake(const Context& context, const StakeFlags& flags) {
@@ -105,7 +106,7 @@ Outcome<void> add_stake(const Context& context, const StakeFlags& flags) {
     if (own.revoked)
         return would_refuse(context, Reason::kKeyRevoked,
                             "node key " + own.node.brief() + " is revoked, and takes no more stake",
-                            "make another node key: assay key new --role node");
+                            "move keys/node.key of the home away, then: assay key new --role node");
     const Amount balance = contracts::read_account(*own.chain.state, own.owner).balance;
     if (balance < amount)
         return would_refuse(
@@ -207,7 +208,9 @@ Outcome<void> withdraw_stake(const Context& context, const StakeFlags& flags) {
                 << base::to_text(amount) << " is paid to owner " << own.owner.brief() << " after "
                 << delay.text << '\n';
     for (const std::string& warning : warnings) context.err << "warning: " << warning << '\n';
-    if (!warnings.empty()) context.err << "warning: drain the miner before, with: assay miner drain\n";
+    if (!warnings.empty() && !flags.yes)
+        return fail(ErrorKind::kUsage, "the withdrawal was not signed: " + warnings.front(),
+                    "drain the miner before, with: assay miner drain; or give --yes");
     const auto sent = sign_as_owner_of(context, flags.own, own,
                                        contracts::StakeWithdraw{.node = own.node, .amount = amount},
                                        "the withdrawal of stake");
@@ -238,6 +241,9 @@ void add_stake_commands(CLI::App& app, Context& context) {
     adding.add_option("amount", flags->amount, "12.5 tokens, or 12500000u base units")->required();
     taking.add_option("amount", flags->amount, "12.5 tokens, 12500000u base units, or all that is free")
         ->required();
+    taking.add_flag("--yes", flags->yes,
+                    "Take it out although a job or the market may want it; without this flag such a "
+                    "withdrawal is not signed");
     for (CLI::App* command : {&adding, &taking}) add_own_node_flags(*command, flags->own);
 }
 

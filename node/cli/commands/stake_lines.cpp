@@ -93,7 +93,7 @@ void print_stake(std::ostream& out, const StakeView& stake, std::uint64_t height
         if (role == "verifier")
             fields.emplace_back("penalised", base::to_text(stake.penalised) + " as a verifier");
     }
-    fields.emplace_back("height", "block " + std::to_string(height));
+    fields.emplace_back("at", "block " + std::to_string(height));
     print_fields(out, fields);
     print_locks(out, stake);
     print_withdrawals(out, stake, height, pace_ms);

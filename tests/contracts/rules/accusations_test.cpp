@@ -365,8 +365,19 @@ TEST_CASE("who has nothing left to lose keeps no further slot waiting") {
     REQUIRE(played + 1 < slots.size());
     CHECK(w.accused_by(who).empty());
     CHECK(w.accused_by(other) == of_other);
-    // The miners are paid as if it had opened each game and lost it.
+    // The games that it did not open are lost by silence, and what was left of its lock went to the first.
     for (const std::uint32_t slot : slots) CHECK_FALSE(w.claim(slot).held.is_zero());
+    std::uint32_t lost = 0;
+    Amount taken;
+    for (std::uint32_t number = 0; const auto game = read_game(w.env.state(), w.job, number); ++number) {
+        if (game->challenger != w.env.person(who).node_key()) continue;
+        CHECK_FALSE(game->is_open());
+        CHECK_FALSE(game->claimant_lost);
+        lost += game->end == GameEnd::kSilent ? 1U : 0U;
+        taken = sum(taken, game->lost);
+    }
+    CHECK(lost == slots.size() - played);
+    CHECK(taken == sum(w.stake_of_accusation(), w.stake_of_accusation()));
 }
 
 TEST_CASE("a panel that is silent leaves its slot to one more verifier, and then it is paid by default") {

@@ -86,6 +86,37 @@ TEST_CASE("an ask above the cap, or whose bond is gone, does not take part and l
     for (const Ask& ask : list_asks(m.env.whole(), m.job)) CHECK(ask.deposit.is_zero());
 }
 
+TEST_CASE("an ask whose stake another job has locked since does not take part, and keeps its deposit") {
+    BiddingMarket m;
+    Person& m4 = m.env.miner("m4");
+    m.env.send(m4, VerifierRegister{m4.node_key(), "127.0.0.1:6001"});
+    JobSpec spec = small_job();
+    spec.security.gain_bound =
+        gain_bound_max(m.env.params(), spec.market.max_price, program::work_units(spec)).value();
+    m.job = m.env.post(spec);
+    const Job posted = m.env.job(m.job);
+    const Amount deposit = m.env.params().ask_deposit;
+    const Amount bond =
+        bond_at(m.env.state(), m.env.params(), posted, m4.node_key(), posted.spec.market.max_price);
+    const Amount left = difference(difference(bond, deposit), amount(1));
+    m.env.hold_auction(m.job, {{"m1", 700}, {"m4", 1}}, {"v1", "v2"}, true, [&] {
+        // One that waits for machines: it still holds what its verifiers locked when the auction is held.
+        spec.market.terms.gang = spec.market.terms.most = spec.slots;
+        const Hash256 other = m.env.post(spec);
+        m.env.deposit_for_links("m4", other);
+        const Amount link = *link_bond(m.env.params(), spec, posted.slot_work);
+        const Amount free = difference(read_stake(m.env.state(), m4.node_key()).free, link);
+        m.env.enlist("m4", other, difference(free, left).units());
+        REQUIRE(read_stake(m.env.state(), m4.node_key()).free == left);
+    });
+    while (m.env.job(m.job).phase == JobPhase::kAskReveal) m.env.next_block();
+    const Job job = m.env.job(m.job);
+    CHECK(job.auction.short_stake == 1);
+    CHECK(job.auction.winners == 1);
+    CHECK(read_stake(m.env.state(), m4.node_key()).free == sum(left, deposit));
+    CHECK(read_miner(m.env.state(), m4.node_key())->forfeited.is_zero());
+}
+
 TEST_CASE("a seat in an auction needs the stake of a slot: a thousand empty names close none") {
     BiddingMarket m;
     const Job job = m.env.job(m.job);

@@ -72,7 +72,7 @@ TEST_CASE("a job that never gets its gang ends a claim window behind its enlistm
     CAPTURE(has_verifiers);
     if (has_verifiers) w.enlist();
     w.lease("m1", 300, 2'000);
-    w.env.advance_to(last_of_enlistment(w.env.params(), w.record()) + w.env.params().claim_window);
+    w.env.advance_to(last_of_first_wait(w.env.params(), w.record(), read_market_params(w.env.state()).epoch));
     CHECK(w.record().phase == JobPhase::kWaiting);
     w.env.next_block();
     CHECK(w.record().phase == JobPhase::kEnded);

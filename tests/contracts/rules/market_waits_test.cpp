@@ -7,6 +7,12 @@
 
 namespace assay::contracts::test {
 
+namespace {
+std::uint64_t first_wait(const LeasedWorld& w) {
+    return last_of_first_wait(w.env.params(), w.record(), read_market_params(w.env.state()).epoch);
+}
+}  // namespace
+
 TEST_CASE("a job whose deadline was moved waits a claim window longer, and then frees what others locked") {
     Params params = short_windows();
     // Before the deadline that was agreed, and behind it.
@@ -33,11 +39,23 @@ TEST_CASE("a moved deadline makes the wait for a first round no longer") {
     LeasedWorld w;
     w.enlist();
     w.env.send(w.env.person("buyer"), JobExtend{w.job, 1'000'000});
-    w.env.advance_to(last_of_first_wait(w.env.params(), w.record()));
+    w.env.advance_to(first_wait(w));
     CHECK(w.record().phase == JobPhase::kWaiting);
     w.env.next_block();
     CHECK(w.record().phase == JobPhase::kEnded);
     CHECK(w.record().end_reason == Reason::kNoMiners);
+}
+
+TEST_CASE(
+    "a first wait lasts until lots that the job bids for at once can serve it, however short claim windows "
+    "are") {
+    const Params params = short_windows();
+    const LeasedWorld w(leased_job(), params);
+    const std::uint64_t enlisted = last_of_enlistment(params, w.record());
+    const std::uint64_t window = params.claim_window;
+    CHECK(last_of_first_wait(params, w.record(), 1) == enlisted + std::max<std::uint64_t>(window, 3));
+    CHECK(last_of_first_wait(params, w.record(), window) == enlisted + 2 * window + 1);
+    CHECK(last_of_first_wait(params, w.record(), window / 4) == enlisted + window);
 }
 
 TEST_CASE("a longer wait of a job that has its machines and lacks verifiers ends for those") {
@@ -45,7 +63,7 @@ TEST_CASE("a longer wait of a job that has its machines and lacks verifiers ends
     w.env.enlist("v1", w.job);
     for (const char* name : {"m1", "m2"}) w.lease(name, 300, 1'000'000);
     w.env.send(w.env.person("buyer"), JobExtend{w.job, 1'000'000});
-    w.env.advance_to(last_of_first_wait(w.env.params(), w.record()));
+    w.env.advance_to(first_wait(w));
     REQUIRE(w.record().phase == JobPhase::kWaiting);
     w.env.next_block();
     CHECK(w.record().phase == JobPhase::kEnded);

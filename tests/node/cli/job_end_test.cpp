@@ -19,7 +19,7 @@ TEST_CASE("job show says how far the deadline is") {
     CHECK(table.out.find("deadline           block " + shown.at("deadline").dump() + ", in ") !=
           std::string::npos);
     CHECK(table.out.find("at the pace of the last blocks") != std::string::npos);
-    CHECK(table.out.find("height             block ") != std::string::npos);
+    CHECK(table.out.find("at                 block ") != std::string::npos);
 }
 
 TEST_CASE("a job that nobody works for ends at once where it is cancelled, and is told to have ended") {

@@ -207,21 +207,25 @@ TEST_CASE("all that is free can be withdrawn once; the second time nothing is fr
     }
 }
 
-TEST_CASE("whoever takes out what a job may want next is warned, and told to drain") {
+TEST_CASE("what a job may want next is taken out with --yes alone, and whoever does is told to drain") {
     WorkingChain& s = working_chain();
     const PersonHome m2 = home_of("m2");
     const json shown = m2.must_ask({"stake", "show"});
     REQUIRE(shown.at("deposits").size() == 1);
     CHECK(shown.at("deposits").at(0).at("behind") == "ask");
     CHECK(shown.at("deposits").at(0).at("job") == s.asked.hex());
-    const CliRun run = m2.sign({"stake", "withdraw", "all", "-o", "json"});
+    const CliRun unsure = m2.sign({"stake", "withdraw", "all"});
+    CHECK(unsure.code == 2);
+    CHECK(unsure.err.find("was not signed") != std::string::npos);
+    CHECK(unsure.err.find("assay miner drain; or give --yes") != std::string::npos);
+    CHECK_FALSE(s.stake_of("m2").free.is_zero());
+    const CliRun run = m2.sign({"stake", "withdraw", "all", "--yes", "-o", "json"});
     INFO(run.err);
     REQUIRE(run.code == 0);
     REQUIRE(run.json().at("warnings").size() == 1);
     const std::string warning = run.json().at("warnings").at(0);
     CHECK(warning.find("job " + s.asked.brief() + " may want ") != std::string::npos);
     CHECK(run.err.find("warning: " + warning) != std::string::npos);
-    CHECK(run.err.find("assay miner drain") != std::string::npos);
 }
 
 TEST_CASE("another owner's stake and node key are not touched") {
