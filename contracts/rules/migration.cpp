@@ -4,6 +4,7 @@
 #include "contracts/rules/claim/window_ends.hpp"
 #include "contracts/rules/dispute/queue.hpp"
 #include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/market/kept_window.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -75,7 +76,7 @@ void shorten_first_waits(State& state) {
         if (progress.phase != JobPhase::kWaiting || progress.round > 0) continue;
         const JobTerms terms = required(read_job_terms(state, id));
         const std::uint64_t last =
-            last_of_first_wait(params_of(state, terms), terms, read_market_params(state).epoch);
+            last_of_first_wait(params_of(state, terms), terms, kept_window(read_market_params(state)));
         if (progress.phase_deadline <= last) continue;
         progress.phase_deadline = last;
         schedule(state, id, progress, last);

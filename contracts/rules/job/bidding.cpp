@@ -134,9 +134,8 @@ std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job) {
     return later(later(job.submitted_at, params.ask_commit_window), params.ask_reveal_window);
 }
 
-std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job, std::uint64_t epoch) {
-    return later(last_of_enlistment(params, job),
-                 std::max(params.claim_window, later(later(epoch, epoch), 1)));
+std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job, std::uint64_t market_window) {
+    return later(last_of_enlistment(params, job), std::max(params.claim_window, market_window));
 }
 
 Hash256 beacon_zero(const Job& job) {

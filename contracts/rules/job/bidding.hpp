@@ -23,10 +23,10 @@ bool close_bidding_phase(Work& work, Job& job);
 std::uint64_t last_of_enlistment(const Params& params, const JobTerms& job);
 
 /// The last height at which a job that leases may wait for its first round, unless its deadline comes before:
-/// one claim window after its enlistment, and two of the market's epochs at least, after which lots that it
-/// bid for at once can serve it. Waiting costs a job next to nothing, and it takes one of the places of
-/// active jobs. `epoch`: MarketParams::epoch.
-std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job, std::uint64_t epoch);
+/// one claim window after its enlistment, and `market_window` at least: the heights of the epochs whose
+/// clearings the state keeps (kept_window), so that a buyer can bid again with what they showed. Waiting
+/// costs a job next to nothing, and it takes one of the places of active jobs.
+std::uint64_t last_of_first_wait(const Params& params, const JobTerms& job, std::uint64_t market_window);
 
 /// The value from which the first round's beacon continues: a hash over the tips that all its members
 /// registered.

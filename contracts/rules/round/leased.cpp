@@ -6,6 +6,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/judges.hpp"
 #include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/market/kept_window.hpp"
 #include "contracts/rules/market/tables.hpp"
 #include "contracts/rules/market/working_lots.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -42,7 +43,7 @@ RosterEntry newcomer(const Job& job, const Lease& lease) {
 std::uint64_t last_of_wait(const StateView& state, const Params& params, const Job& job) {
     const std::uint64_t deadline = job.current_deadline() - 1;
     if (job.round == 0)
-        return std::min(deadline, last_of_first_wait(params, job, read_market_params(state).epoch));
+        return std::min(deadline, last_of_first_wait(params, job, kept_window(read_market_params(state))));
     const std::uint64_t since = required(read_round_progress(state, job.id, job.round - 1)).settled_at;
     return std::min(deadline, std::max(job.deadline - 1, later(since, params.claim_window)));
 }

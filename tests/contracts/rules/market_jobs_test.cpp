@@ -4,6 +4,7 @@
 #include "contracts/rules/dispute/losses.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/market/kept_window.hpp"
 #include "contracts/rules/market/seals.hpp"
 #include "contracts/rules/runway.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
@@ -72,7 +73,8 @@ TEST_CASE("a job that never gets its gang ends a claim window behind its enlistm
     CAPTURE(has_verifiers);
     if (has_verifiers) w.enlist();
     w.lease("m1", 300, 2'000);
-    w.env.advance_to(last_of_first_wait(w.env.params(), w.record(), read_market_params(w.env.state()).epoch));
+    w.env.advance_to(
+        last_of_first_wait(w.env.params(), w.record(), kept_window(read_market_params(w.env.state()))));
     CHECK(w.record().phase == JobPhase::kWaiting);
     w.env.next_block();
     CHECK(w.record().phase == JobPhase::kEnded);

@@ -2,6 +2,7 @@
 // What a job that leases waits for, for how long, and which of its lots can work.
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/market/kept_window.hpp"
 #include "contracts/rules/market/working_lots.hpp"
 #include "tests/contracts/rules/leased_world.hpp"
 
@@ -9,7 +10,7 @@ namespace assay::contracts::test {
 
 namespace {
 std::uint64_t first_wait(const LeasedWorld& w) {
-    return last_of_first_wait(w.env.params(), w.record(), read_market_params(w.env.state()).epoch);
+    return last_of_first_wait(w.env.params(), w.record(), kept_window(read_market_params(w.env.state())));
 }
 }  // namespace
 
@@ -46,16 +47,17 @@ TEST_CASE("a moved deadline makes the wait for a first round no longer") {
     CHECK(w.record().end_reason == Reason::kNoMiners);
 }
 
-TEST_CASE(
-    "a first wait lasts until lots that the job bids for at once can serve it, however short claim windows "
-    "are") {
+TEST_CASE("a first wait lasts for the epochs that the market keeps, however short claim windows are") {
     const Params params = short_windows();
     const LeasedWorld w(leased_job(), params);
     const std::uint64_t enlisted = last_of_enlistment(params, w.record());
     const std::uint64_t window = params.claim_window;
-    CHECK(last_of_first_wait(params, w.record(), 1) == enlisted + std::max<std::uint64_t>(window, 3));
-    CHECK(last_of_first_wait(params, w.record(), window) == enlisted + 2 * window + 1);
-    CHECK(last_of_first_wait(params, w.record(), window / 4) == enlisted + window);
+    CHECK(last_of_first_wait(params, w.record(), window - 1) == enlisted + window);
+    CHECK(last_of_first_wait(params, w.record(), 2 * window) == enlisted + 2 * window);
+    // Lots that a job bids for at once serve it after two epochs at most.
+    MarketParams market;
+    market.history_epochs = 2;
+    CHECK(kept_window(market) > 2 * market.epoch);
 }
 
 TEST_CASE("a longer wait of a job that has its machines and lacks verifiers ends for those") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which states a program goes on from.
+#include "contracts/rules/market/kept_window.hpp"
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/dispute_world.hpp"
@@ -114,7 +115,8 @@ TEST_CASE("a job of schema 13 that waits for its first round is due a claim wind
     for (const auto& [key, value] : w.env.state().scan({})) older.put(key, value);
     JobProgress progress = *read_job_progress(older, w.job);
     const std::uint64_t last = progress.phase_deadline;
-    REQUIRE(last == last_of_first_wait(w.env.params(), w.record(), read_market_params(w.env.state()).epoch));
+    REQUIRE(last ==
+            last_of_first_wait(w.env.params(), w.record(), kept_window(read_market_params(w.env.state()))));
     progress.phase_deadline = w.record().deadline - 1;
     schedule(older, w.job, progress, progress.phase_deadline);
     store(older, job_progress_key(w.job), progress);

@@ -70,6 +70,10 @@ private:
         if (numbers_.between(0, 1) == 0) progress.escrow = cost.value();
         contracts::store(state, contracts::job_terms_key(job), terms);
         contracts::store(state, contracts::job_progress_key(job), progress);
+        // A job that nobody could judge is set aside.
+        const contracts::Job first = *contracts::read_job(state, world_.first);
+        for (const contracts::EnlistedVerifier& judge : first.verifiers)
+            contracts::store(state, contracts::panel_key(job, judge.node), judge);
         contracts::LotBid bid;
         bid.tenant = base::PublicKey{bytes_of("tenant " + std::to_string(numbers_.between(0, 3))).bytes};
         bid.opened = numbers_.between(0, 9) > 0;
