@@ -110,8 +110,8 @@ TEST_CASE("a node says what it serves: who takes part, and where the money is") 
 
 TEST_CASE("a transfer moves money once, and one that is not covered is refused by the ledger") {
     const json before = network().ask({"wallet", "show"}).json();
-    CHECK(keys_of(before) ==
-          std::set<std::string>{"schema", "owner", "balance", "stake", "bonded", "escrow", "nonce"});
+    CHECK(keys_of(before) == std::set<std::string>{"schema", "owner", "balance", "stake", "bonded", "escrow",
+                                                   "nonce", "nodes", "unbonding", "withdrawals"});
     const auto miner = network().ask({"miner", "list"}).json().at("miners").at(0);
     const auto owner = miner.at("owner").get<std::string>();
     const std::string passphrase = network().at("passphrase_file");
@@ -209,7 +209,8 @@ TEST_CASE("a verifier's record can be asked for from its home") {
     INFO(run.err);
     REQUIRE(run.code == 0);
     CHECK(keys_of(run.json()) == std::set<std::string>{"schema", "verifier", "owner", "endpoint",
-                                                       "audited_units", "earned", "penalised"});
+                                                       "audited_units", "earned", "penalised", "stake",
+                                                       "bonded", "jobs", "order"});
 }
 
 TEST_CASE("devnet up goes on without a miner that was drained, and says so") {
