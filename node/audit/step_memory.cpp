@@ -6,6 +6,7 @@
 
 #include "contracts/program/spec_check.hpp"
 #include "trainer/devices/devices.hpp"
+#include "trainer/host/targets.hpp"
 #include "trainer/run/round_memory.hpp"
 
 namespace assay::node {
@@ -16,12 +17,24 @@ unsigned memory_class_of(std::uint64_t bytes) {
     return static_cast<unsigned>(std::bit_width(std::bit_ceil(whole)));
 }
 
+namespace {
+/// As a worker of this machine opens them: what products pack for depends on kernels and threads.
+std::vector<trainer::DeviceOptions> planned_devices() {
+    constexpr std::uint64_t kPlenty = std::uint64_t{1} << 50U;
+    std::vector<trainer::DeviceOptions> devices;
+    const auto target = trainer::choose_target(trainer::targets_from_environment());
+    const auto threads = trainer::threads_from_environment();
+    if (target.ok() && threads.ok())
+        devices.push_back({.name = "cpu", .threads = *threads, .cpu = {.target = *target}});
+    devices.push_back({.name = "cuda-host", .memory = kPlenty});
+    return devices;
+}
+}  // namespace
+
 std::vector<DeviceMemory> step_memory(const program::JobSpec& spec) {
     if (spec.model.layers > kMostPlannedLayers) return {};
-    constexpr std::uint64_t kPlenty = std::uint64_t{1} << 50U;
     std::vector<DeviceMemory> found;
-    for (const auto& options : {trainer::DeviceOptions{.name = "cpu"},
-                                trainer::DeviceOptions{.name = "cuda-host", .memory = kPlenty}}) {
+    for (const trainer::DeviceOptions& options : planned_devices()) {
         const auto device = trainer::open_device(options);
         if (!device.ok()) continue;  // this build, or this machine, has no such device
         const auto planned = trainer::round_memory(spec, **device);

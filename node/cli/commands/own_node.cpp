@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/party_flags.hpp"
 #include "node/cli/commands/role_flags.hpp"
 
 namespace assay::node {
@@ -26,12 +27,11 @@ void add_own_node_flags(CLI::App& verb, OwnNodeFlags& flags) {
 
 Outcome<base::PublicKey> node_key_flag(const Context& context, const std::string& node_key) {
     if (!node_key.empty()) return key_flag("--node-key", node_key);
-    auto info = inspect_key_file(context.home().node_key());
-    if (!info.ok() && info.error().kind == ErrorKind::kNotFound)
+    auto own = own_node_key(context);
+    if (!own.ok() && own.error().kind == ErrorKind::kNotFound)
         return fail(ErrorKind::kNotFound, "there is no node key in " + context.home().node_key().string(),
                     "name one with --node-key; your owner key's are listed by: assay wallet show");
-    if (!info.ok()) return base::failed(info.error());
-    return info->public_key;
+    return own;
 }
 
 Outcome<OwnNode> find_own_node(const Context& context, const OwnNodeFlags& flags) {

@@ -25,7 +25,7 @@ struct PartyFlags {
 void add_key_flag(CLI::App& verb, PartyFlags& flags);
 void add_offline_flag(CLI::App& verb, PartyFlags& flags);
 
-/// The public node key of the home. kKey when it has none.
+/// The public node key of the home. kNotFound when it has none.
 base::Outcome<base::PublicKey> own_node_key(const Context& context);
 
 /// The registered miner or verifier that the flags name. kNotFound when it is none, kUsage when several fit.

@@ -35,9 +35,11 @@ struct AccusedWorld {
     Env env;
     Hash256 job;
 
-    /// Each miner needs so many heights for all of its slots.
+    /// Each miner needs `training` heights for all of its slots. Losses elsewhere leave each verifier
+    /// `bonds_left` of its bond before its audits.
     explicit AccusedWorld(const Play& play, std::uint64_t seed = 1, const Params& params = disputed(),
-                          std::uint32_t slots = 2, std::uint64_t training = 0)
+                          std::uint32_t slots = 2, std::uint64_t training = 0,
+                          std::optional<Amount> bonds_left = std::nullopt)
         : env(params) {
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
         for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
@@ -50,6 +52,8 @@ struct AccusedWorld {
         job = env.post(spec);
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
         env.advance_to(env.height() + training);
+        if (bonds_left)
+            for (const char* verifier : {"v1", "v2", "v3"}) leave_bond(verifier, *bonds_left);
         play_round(env, job, play);
         REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
     }
@@ -83,6 +87,15 @@ struct AccusedWorld {
     Amount stake_of_accusation() {
         const Job record = env.job(job);
         return accusation_stake(env.params(), record.auction.clearing_price, record.slot_work).value();
+    }
+    void leave_bond(const std::string& name, Amount left) {
+        env.step([&](Work& work) {
+            const Bytes key = panel_key(job, env.person(name).node_key());
+            auto verifier = required(load<EnlistedVerifier>(work.state, key));
+            const Amount before = std::exchange(verifier.bond, left);
+            take_bonded(work.state, verifier.node, difference(before, left), &Supply::burned);
+            store(work.state, key, verifier);
+        });
     }
     Amount bond_of(const std::string& verifier) {
         const Job record = env.job(job);
@@ -348,14 +361,7 @@ TEST_CASE("who has nothing left to lose keeps no further slot waiting") {
     const std::vector<std::uint32_t> of_other = w.accused_by(other);
     REQUIRE_FALSE(of_other.empty());
     // Other losses have left it so much.
-    w.env.step([&](Work& work) {
-        const Bytes key = panel_key(w.job, w.env.person(who).node_key());
-        auto verifier = required(load<EnlistedVerifier>(work.state, key));
-        const Amount left = sum(w.stake_of_accusation(), w.stake_of_accusation());
-        take_bonded(work.state, verifier.node, difference(verifier.bond, left), &Supply::burned);
-        verifier.bond = left;
-        store(work.state, key, verifier);
-    });
+    w.leave_bond(who, sum(w.stake_of_accusation(), w.stake_of_accusation()));
     std::uint32_t played = 0;
     for (; !w.is_dropped(who); ++played) {
         CHECK(w.accused_by(who).size() == slots.size() - played);
@@ -378,6 +384,13 @@ TEST_CASE("who has nothing left to lose keeps no further slot waiting") {
     }
     CHECK(lost == slots.size() - played);
     CHECK(taken == sum(w.stake_of_accusation(), w.stake_of_accusation()));
+}
+
+TEST_CASE("all that accusers with nothing to lose accuse in a round shares one clock") {
+    AccusedWorld w(kAllLie, 3, disputed(), 6, 0, amount(1));
+    const std::vector<std::uint32_t> slots = w.accused_by(w.busiest());
+    REQUIRE(slots.size() > 2);
+    for (const std::uint32_t slot : slots) CHECK(w.claim(slot).accuse_by == w.claim(slots[0]).accuse_by);
 }
 
 TEST_CASE("a panel that is silent leaves its slot to one more verifier, and then it is paid by default") {
